@@ -1,0 +1,122 @@
+"""Server-sent events (WHATWG HTML, section 9.2.6, read 2026-11-29), on bytes and in linear time.
+
+Must never look at a byte twice while a line is incomplete, and never take anything but CR, LF and CRLF
+for a line end. More tolerant than the specification where vendors need it: an unterminated last event is
+given at close, and an event whose data is blank is skipped.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from motes.demux.base import MAX_EVENT_BYTES, WireEvent, too_large
+
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+class SSEDemuxer:
+    """Splits bytes into lines, lines into events."""
+
+    def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
+        self.error: str | None = None
+        self._limit = max_event_bytes
+        self._at_start = True
+        self._after_cr = False
+        self._head = b""
+        self._line: list[bytes] = []
+        self._line_size = 0
+        self._data: list[bytes] = []
+        self._data_size = 0
+        self._name: str | None = None
+        self._id: str | None = None
+
+    def feed(self, data: bytes) -> Iterable[WireEvent]:
+        """The events these bytes complete; empty once `error` is set."""
+        if self._at_start:
+            data = self._without_bom(data)
+        if self._after_cr and data:
+            self._after_cr = False
+            if data[:1] == b"\n":
+                data = data[1:]
+        if not data or self.error is not None:
+            return ()
+        if b"\r" in data:
+            # A CR ends its line at once; the LF that may follow, even in the next read, belongs to it.
+            self._after_cr = data[-1:] == b"\r"
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        return self._split(data)
+
+    def close(self) -> Iterable[WireEvent]:
+        """The last event, where the vendor closed without ending it."""
+        if self.error is not None:
+            return ()
+        if self._at_start and self._head:
+            self._line.append(self._head)
+        rest = b"".join(self._line)
+        self._line = []
+        out: list[WireEvent] = []
+        if rest:
+            self._on_line(rest, out)
+        self._dispatch(out)
+        return out
+
+    def _without_bom(self, data: bytes) -> bytes:
+        """Hold back the first bytes while they may be a byte-order mark cut between reads."""
+        head = self._head + data
+        if len(head) < len(_BOM) and _BOM.startswith(head):
+            self._head = head
+            return b""
+        self._at_start, self._head = False, b""
+        return head.removeprefix(_BOM)
+
+    def _split(self, data: bytes) -> list[WireEvent]:
+        out: list[WireEvent] = []
+        lines = data.split(b"\n")
+        tail = lines.pop()
+        for line in lines:
+            if self._line:
+                self._line.append(line)
+                line = b"".join(self._line)  # noqa: PLW2901 (the line that ends here is the joined one)
+                self._line, self._line_size = [], 0
+                self._on_line(line, out)
+            else:
+                self._on_line(line, out)
+            if self.error is not None:
+                return out
+        self._keep(tail)
+        return out
+
+    def _keep(self, tail: bytes) -> None:
+        if tail:
+            self._line.append(tail)
+            self._line_size += len(tail)
+            self._check_size()
+
+    def _check_size(self) -> None:
+        if self._line_size + self._data_size > self._limit:
+            self.error = too_large(self._limit)
+            self._line, self._data = [], []
+
+    def _on_line(self, line: bytes, out: list[WireEvent]) -> None:
+        if not line:
+            self._dispatch(out)
+            return
+        name, _, value = line.partition(b":")
+        if value[:1] == b" ":
+            value = value[1:]
+        if name == b"data":
+            self._data.append(value)
+            self._data_size += len(value)
+            self._check_size()
+        elif name == b"event":
+            self._name = value.decode("utf-8", "replace")
+        elif name == b"id" and b"\0" not in value:
+            self._id = value.decode("utf-8", "replace")
+
+    def _dispatch(self, out: list[WireEvent]) -> None:
+        data, name = self._data, self._name
+        self._data, self._name, self._data_size = [], None, 0
+        if data:
+            # Decoded whole: a character cut between reads, or between lines, is never damaged.
+            text = (data[0] if len(data) == 1 else b"\n".join(data)).decode("utf-8", "replace")
+            if text and not text.isspace():
+                out.append(WireEvent(text, name, self._id))

@@ -1,0 +1,68 @@
+"""What a dialect is: a wire protocol as a value.
+
+Must never hold behaviour of one vendor (a vendor's differences are data, `Quirks`) and must never do I/O.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Protocol
+
+from motes.chat import ChatRequest
+from motes.demux.base import Demuxer, WireEvent
+from motes.quirks import Quirks
+from motes.transmitter import Emitter
+
+DialectName = Literal["openai-chat", "anthropic-messages", "gemini-generate"]
+
+
+class Parser(Protocol):
+    """One per attempt; knows one dialect's grammar and nothing else. Streamed events and one whole JSON
+    body go through the same `parse`.
+
+    `parse` may raise ValueError for an event that is not of the grammar at all (not JSON): the executor
+    skips and counts it. Anything else it must take.
+    """
+
+    def parse(self, event: WireEvent, out: Emitter) -> None:
+        """Say what one event means."""
+        ...
+
+    def eof(self, out: Emitter) -> None:
+        """The socket closed: say `done` if the protocol has no terminator and the answer is complete."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traits:
+    """What we know of a model beyond its name; `reasoning` None means: tell by the name."""
+
+    reasoning: bool | None = None
+
+
+NO_TRAITS: Final = Traits()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamBody:
+    """A request body in the dialect's own words, with what was changed on the way there."""
+
+    json: dict[str, Any]
+    headers: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """A wire protocol as a value; every house exports exactly one, `DIALECT`.
+
+    `path` gives the URL path (with query) below a vendor's base URL for a model. `body` builds the request;
+    it raises InvalidRequest for what cannot be sent and warns of what was dropped or clamped. `parser`
+    makes a fresh parser. `headers` are sent with every request of this dialect.
+    """
+
+    name: DialectName
+    path: Callable[[str], str]
+    body: Callable[[ChatRequest, str, Quirks, Traits], UpstreamBody]
+    demuxer: Callable[[int], Demuxer]
+    parser: Callable[[Quirks], Parser]
+    headers: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,24 @@
+"""The one switch: a dialect's name to its house, imported only when it is used."""
+
+from typing import assert_never
+
+from motes.dialects.base import Dialect, DialectName
+
+
+def resolve(name: DialectName) -> Dialect:
+    """The house of a dialect."""
+    match name:
+        case "openai-chat":
+            from motes.dialects import openai_chat
+
+            return openai_chat.DIALECT
+        case "anthropic-messages":
+            from motes.dialects import anthropic_messages
+
+            return anthropic_messages.DIALECT
+        case "gemini-generate":
+            from motes.dialects import gemini_generate
+
+            return gemini_generate.DIALECT
+        case _:
+            assert_never(name)

@@ -1,0 +1,114 @@
+"""From a request to one conversation with one upstream, as a value: what to send and how to read it.
+
+Pure: settings, rows and secrets come as arguments. Must never send anything, and a secret must never
+leave the headers or the URL of the one request it is for.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+from urllib.parse import quote
+
+from motes import jsontext
+from motes.chat import ChatRequest
+from motes.demux.base import MAX_EVENT_BYTES, Demuxer
+from motes.dialects.base import NO_TRAITS, Parser, Traits
+from motes.dialects.registry import resolve
+from motes.errors import PrepareError
+from motes.vendors.vendor import DEFAULT_TIMEOUTS, Timeouts, Vendor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamRequest:
+    """One HTTP request. Headers, body and URL stay out of every repr: they may carry the key."""
+
+    method: Literal["GET", "POST", "DELETE"]
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispatch:
+    """One conversation with one upstream. The factories give every attempt fresh state."""
+
+    vendor: str
+    model: str
+    dialect: str
+    request: UpstreamRequest
+    demuxer: Callable[[], Demuxer]
+    parser: Callable[[], Parser]
+    timeouts: Timeouts = DEFAULT_TIMEOUTS
+    warnings: tuple[str, ...] = ()
+    context: str | None = None
+
+    @property
+    def label(self) -> str:
+        """vendor/model, for logs and the watchdog."""
+        return f"{self.vendor}/{self.model}"
+
+
+def generate(
+    request: ChatRequest,
+    vendor: Vendor,
+    model: str,
+    *,
+    secret: str | None = None,
+    traits: Traits = NO_TRAITS,
+    max_event_bytes: int = MAX_EVENT_BYTES,
+) -> Dispatch:
+    """The dispatch of a chat request. Raises InvalidRequest or PrepareError before anything is sent."""
+    if secret is None and vendor.key_required and vendor.auth.kind != "none":
+        raise PrepareError(missing_key(vendor), code="missing_vendor_key")
+    surface = vendor.surfaces[0]
+    dialect = resolve(surface.dialect)
+    body = dialect.body(request, model, vendor.quirks, traits)
+    path = surface.path if surface.path is not None else dialect.path(model)
+    url = join_url(vendor.base_url, path)
+    headers = {
+        "content-type": "application/json",
+        "accept": "text/event-stream",
+        **dialect.headers,
+        **vendor.headers,
+        **body.headers,
+    }
+    plain = UpstreamRequest(method="POST", url=url, headers=headers, body=jsontext.dump_bytes(body.json))
+    return Dispatch(
+        vendor=vendor.id,
+        model=model,
+        dialect=dialect.name,
+        request=authorise(plain, vendor, secret),
+        demuxer=lambda: dialect.demuxer(max_event_bytes),
+        parser=lambda: dialect.parser(vendor.quirks),
+        timeouts=vendor.timeouts,
+        warnings=body.warnings,
+        context=request.motes.context,
+    )
+
+
+def missing_key(vendor: Vendor) -> str:
+    """What to do about a vendor without a key."""
+    where = (
+        f"set the environment variable {vendor.key_name}" if vendor.key_name else "set `key` in motes.toml"
+    )
+    return f"no key for vendor {vendor.id!r}: {where}"
+
+
+def authorise(request: UpstreamRequest, vendor: Vendor, secret: str | None) -> UpstreamRequest:
+    """The request with the vendor's key in its place."""
+    if not secret or vendor.auth.kind == "none":
+        return request
+    if vendor.auth.kind == "query":
+        mark = "&" if "?" in request.url else "?"
+        return replace(request, url=f"{request.url}{mark}{vendor.auth.name}={quote(secret, safe='')}")
+    name, value = ("authorization", f"Bearer {secret}")
+    if vendor.auth.kind == "header":
+        name, value = vendor.auth.name, secret
+    return replace(request, headers={**request.headers, name: value})
+
+
+def join_url(base: str, path: str) -> str:
+    """Base and path, where a base that already ends in the path's head (`/v1`) does not double it."""
+    base = base.rstrip("/")
+    head, _, rest = path.lstrip("/").partition("/")
+    return f"{base}/{rest}" if rest and base.endswith("/" + head) else f"{base}/{path.lstrip('/')}"

@@ -1,0 +1,56 @@
+"""JSON text in and out, as vendors write it: fast where it is well formed, forgiving where it is not.
+
+Must never raise anything but ValueError for bad input and must never lose a character: a string that
+holds half a surrogate pair, a raw control character or NaN is read (the standard library can, orjson
+refuses), because a vendor may cut its text anywhere.
+"""
+
+import json
+from typing import Any
+
+import orjson
+
+
+def loads(text: str | bytes) -> Any:
+    """The value of one JSON text. Raises ValueError where even a tolerant reader finds none."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return _loads_tolerantly(text)
+
+
+def _loads_tolerantly(text: str | bytes) -> Any:
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
+    try:
+        return json.loads(text, strict=False)
+    except RecursionError:
+        raise ValueError("JSON nested too deeply") from None
+
+
+def dumps(value: Any) -> str:
+    """Compact JSON text of a value; a lone surrogate becomes U+FFFD, since UTF-8 cannot carry it."""
+    return dump_bytes(value).decode()
+
+
+def dump_bytes(value: Any) -> bytes:
+    """Compact JSON as UTF-8 bytes, like `dumps`."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return mend_surrogates(text).encode()
+
+
+def mend_surrogates(text: str) -> str:
+    """Join surrogate halves that stand beside each other; a half that stands alone becomes U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def as_object(text: str) -> dict[str, Any] | None:
+    """The JSON object a text holds, or None where it holds anything else."""
+    try:
+        value = loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,541 @@
+"""The vocabulary: every particle motes speaks, and the one table to its short wire keys.
+
+Values only: frozen, slotted, without behaviour, ids, clock or order of their own. A particle on the wire
+is a flat JSON object with exactly one discriminator key (`t`, `p` or `cg`); a leading underscore means
+"continues the last one". A field that has its default value is left out, so no `null` is ever written.
+What this module does not know it keeps (`Unknown`): a newer server does not break an older client.
+
+Keys follow the reference vocabulary; our additions (`rf_`, `warn`, `set-response-id`, `_fci.id`,
+`issue.err`, `end.nativeStop`, `ii.partial`, `urlc.doc`/`loc`) are backward compatible.
+"""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Final, Literal, TypeAlias, TypeVar
+
+from motes.errors import ErrorKind, VendorError
+
+EndReason = Literal[
+    "done-dialect",
+    "done-dispatch-aborted",
+    "done-dispatch-closed",
+    "issue-dialect",
+    "issue-dispatch-rpc",
+]
+StopReason = Literal[
+    "ok",
+    "ok-tool_invocations",
+    "cg-issue",
+    "filter-content",
+    "filter-recitation",
+    "filter-refusal",
+    "out-of-tokens",
+]
+Phase = Literal["dialect-issue", "dispatch-prepare", "dispatch-fetch", "dispatch-read", "dispatch-parse"]
+RetryScope = Literal["srv-dispatch", "srv-op", "cli-ll"]
+ClearStrategy = Literal["none", "since-checkpoint", "all"]
+OperationKind = Literal["search-web", "gen-image", "code-exec"]
+OperationState = Literal["done", "error"]
+CodeAuthor = Literal["gemini_auto_inline", "code_interpreter"]
+CodeEnvironment = Literal["upstream", "server", "client"]
+UsageSource = Literal["measured", "partial", "estimated"]
+
+NO_STATE: Final[Mapping[str, Any]] = {}
+
+
+def _key(name: str, default: Any = MISSING) -> Any:
+    """A dataclass field whose wire key differs from its Python name."""
+    if default is MISSING:
+        return field(metadata={"key": name})
+    return field(default=default, metadata={"key": name})
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A piece of the answer. May be empty."""
+
+    text: str = _key("t")
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """Nothing happened, and the line is alive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """A piece of the model's reasoning. `weak="tag"`: found between think tags. `restart`: a new block."""
+
+    text: str = _key("_t")
+    weak: Literal["tag"] | None = None
+    restart: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningSignature:
+    """The vendor's signature of the current reasoning block; opaque, replaces an earlier one."""
+
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningRedacted:
+    """One parcel of reasoning the vendor encrypted; opaque."""
+
+    data: str = _key("_data")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A piece of the model's refusal to answer."""
+
+    text: str = _key("_t")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call the client must answer starts; `arguments` is the JSON text known so far, if any."""
+
+    id: str
+    name: str
+    arguments: str | None = _key("i_args", None)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallArguments:
+    """More argument text. `id` names the call; without it the call is the latest one."""
+
+    arguments: str = _key("_args")
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCall:
+    """Code the vendor is going to run, complete."""
+
+    id: str
+    language: str
+    code: str
+    author: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeResult:
+    """What that code gave; `id` is the call's. `error` is a flag or the vendor's words."""
+
+    id: str
+    error: bool | str
+    result: str
+    executor: str
+    environment: str
+
+
+@dataclass(frozen=True, slots=True)
+class Audio:
+    """One whole audio clip, base64."""
+
+    mime: str = _key("mimeType")
+    base64: str = _key("a_b64")
+    label: str | None = None
+    generator: str | None = None
+    duration_ms: int | None = _key("durationMs", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """One whole image, base64; `partial` marks a preview that a later image replaces."""
+
+    mime: str = _key("mimeType")
+    base64: str = _key("i_b64")
+    label: str | None = None
+    generator: str | None = None
+    prompt: str | None = None
+    hint_skip_resize: bool = _key("hintSkipResize", False)
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Video:
+    """One whole video, base64."""
+
+    mime: str = _key("mimeType")
+    base64: str = _key("v_b64")
+    label: str | None = None
+    generator: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Progress of a tool the vendor runs itself. No `state` means active; the same id is an update."""
+
+    id: str = _key("opId")
+    text: str = _key("text")
+    kind: OperationKind = _key("mot")
+    state: OperationState | None = None
+    parent_id: str | None = _key("parentOpId", None)
+    inputs: tuple[str, ...] = _key("iTexts", ())
+    outputs: tuple[str, ...] = _key("oTexts", ())
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A source of the answer. `start`/`end` are character offsets in the text, `published_at` epoch ms.
+
+    A citation of a document that has no address has an empty `url`, its name in `document` and its
+    place (page, characters, block) in `location`.
+    """
+
+    title: str
+    url: str
+    number: int | None = _key("num", None)
+    start: int | None = _key("from", None)
+    end: int | None = _key("to", None)
+    text: str | None = None
+    published_at: int | None = _key("pubTs", None)
+    document: str | None = _key("doc", None)
+    location: Mapping[str, Any] | None = _key("loc", None)
+
+
+@dataclass(frozen=True, slots=True)
+class HostedResource:
+    """A file that lies at the vendor, or one delivered inline for download."""
+
+    kind: str
+    file_id: str | None = _key("fileId", None)
+    container_id: str | None = _key("containerId", None)
+    filename: str | None = None
+    resource: str | None = _key("fileName", None)
+    mime: str | None = _key("mimeType", None)
+    is_video: bool = _key("isVideo", False)
+    base64: str | None = _key("b64", None)
+
+
+@dataclass(frozen=True, slots=True)
+class VendorState:
+    """Opaque state to keep and to send back to the same vendor only."""
+
+    vendor: str
+    state: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The last particle of a run. `native_stop` is the vendor's own word for `stop`."""
+
+    reason: EndReason = _key("terminationReason")
+    stop: StopReason | None = _key("tokenStopReason", None)
+    detail: str | None = _key("tokenStopError", None)
+    native_stop: str | None = _key("nativeStop", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One error that can be shown; `error` carries what a program can act on."""
+
+    phase: Phase = _key("issueId")
+    text: str = _key("issueText")
+    error: VendorError | None = _key("err", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A checkpoint: what came before it survives a reset `since-checkpoint`."""
+
+    text: str
+    kind: Literal["flow-cont"] = _key("ait", "flow-cont")
+
+
+@dataclass(frozen=True, slots=True)
+class RetryReset:
+    """A retry is about to start. `delay_ms` -1 means "gave up"; `attempt` counts the one to come."""
+
+    scope: RetryScope = _key("rScope")
+    clear: ClearStrategy = _key("rClearStrategy")
+    reason: str = _key("reason")
+    attempt: int = _key("attempt")
+    max_attempts: int = _key("maxAttempts")
+    delay_ms: int = _key("delayMs")
+    cause_http: int | None = _key("causeHttp", None)
+    cause_conn: str | None = _key("causeConn", None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metrics:
+    """A snapshot of what the run has used so far: tokens, milliseconds, US cents. None is unknown.
+
+    Input tokens are split: new + cache read + cache written = all input. `tokens_out` includes
+    reasoning. `tokens_total` is the vendor's own sum where it gives one.
+    """
+
+    tokens_in: int | None = _key("TIn", None)
+    tokens_cache_read: int | None = _key("TCacheRead", None)
+    tokens_cache_write: int | None = _key("TCacheWrite", None)
+    tokens_out: int | None = _key("TOut", None)
+    tokens_out_reasoning: int | None = _key("TOutR", None)
+    tokens_total: int | None = _key("TTotal", None)
+    start_ms: int | None = _key("dtStart", None)
+    inner_ms: int | None = _key("dtInner", None)
+    all_ms: int | None = _key("dtAll", None)
+    tokens_per_second: float | None = _key("vTOutInner", None)
+    cost_cents: float | None = _key("$cReported", None)
+    source: UsageSource = _key("source", "measured")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelName:
+    """The model that really answers."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseId:
+    """The vendor's id of this answer."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderInfra:
+    """Who really serves behind an aggregator."""
+
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamHandle:
+    """A run that lives on at its vendor; times are epoch ms or None."""
+
+    type: str = _key("uht")
+    run_id: str = _key("runId")
+    created_at: int | None = _key("createdAt", None)
+    expires_at: int | None = _key("expiresAt", None)
+
+
+@dataclass(frozen=True, slots=True)
+class HandleSet:
+    """How to reattach to this run at its vendor, or delete it there."""
+
+    handle: UpstreamHandle
+
+
+@dataclass(frozen=True, slots=True)
+class Warn:
+    """Something was dropped, clamped or skipped, and the run goes on."""
+
+    text: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class DebugRequest:
+    """Echo of the upstream request, headers and secrets masked."""
+
+    security: str
+    request: Mapping[str, Any] = _key("dispatchRequest")
+
+
+@dataclass(frozen=True, slots=True)
+class DebugProfiler:
+    """Where the time of this run went."""
+
+    measurements: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A particle of a newer motes, kept as it came."""
+
+    raw: Mapping[str, Any]
+
+
+Particle: TypeAlias = (
+    Text
+    | Heartbeat
+    | Reasoning
+    | ReasoningSignature
+    | ReasoningRedacted
+    | Refusal
+    | ToolCall
+    | ToolCallArguments
+    | CodeCall
+    | CodeResult
+    | Audio
+    | Image
+    | Video
+    | Operation
+    | Citation
+    | HostedResource
+    | VendorState
+    | End
+    | Issue
+    | Note
+    | RetryReset
+    | Metrics
+    | ModelName
+    | ResponseId
+    | ProviderInfra
+    | HandleSet
+    | Warn
+    | DebugRequest
+    | DebugProfiler
+    | Unknown
+)
+
+TAGS: Final[Mapping[type, tuple[str, str]]] = {
+    Text: ("t", ""),
+    Heartbeat: ("p", "❤"),
+    Reasoning: ("p", "tr_"),
+    ReasoningSignature: ("p", "trs"),
+    ReasoningRedacted: ("p", "trr_"),
+    Refusal: ("p", "rf_"),
+    ToolCall: ("p", "fci"),
+    ToolCallArguments: ("p", "_fci"),
+    CodeCall: ("p", "cei"),
+    CodeResult: ("p", "cer"),
+    Audio: ("p", "ia"),
+    Image: ("p", "ii"),
+    Video: ("p", "iv"),
+    Operation: ("p", "vp"),
+    Citation: ("p", "urlc"),
+    HostedResource: ("p", "hres"),
+    VendorState: ("p", "svs"),
+    End: ("cg", "end"),
+    Issue: ("cg", "issue"),
+    Note: ("cg", "aix-info"),
+    RetryReset: ("cg", "aix-retry-reset"),
+    Metrics: ("cg", "set-metrics"),
+    ModelName: ("cg", "set-model"),
+    ResponseId: ("cg", "set-response-id"),
+    ProviderInfra: ("cg", "set-provider-infra"),
+    HandleSet: ("cg", "set-upstream-handle"),
+    Warn: ("cg", "warn"),
+    DebugRequest: ("cg", "_debugDispatchRequest"),
+    DebugProfiler: ("cg", "_debugProfiler"),
+}
+
+VISIBLE: Final = (
+    Text,
+    Reasoning,
+    Refusal,
+    ToolCall,
+    CodeCall,
+    CodeResult,
+    Audio,
+    Image,
+    Video,
+    Operation,
+    Citation,
+    HostedResource,
+)
+
+_BY_TAG: Final = {tag: cls for cls, tag in TAGS.items()}
+_NESTED: Final[Mapping[type, str]] = {Metrics: "metrics"}
+_ERROR_KEYS: Final = {
+    "kind": "kind",
+    "message": "message",
+    "http_status": "httpStatus",
+    "code": "vendorCode",
+    "type": "vendorType",
+    "retryable": "retryable",
+    "retry_after": "retryAfter",
+    "request_id": "requestId",
+    "details": "details",
+}
+
+_T = TypeVar("_T")
+_Column: TypeAlias = tuple[str, str, Any]
+
+
+def _columns(cls: type) -> tuple[_Column, ...]:
+    """(Python name, wire key, default) of every field of one class."""
+    return tuple((f.name, f.metadata.get("key", f.name), f.default) for f in fields(cls))
+
+
+_COLUMNS: Final[Mapping[type, tuple[_Column, ...]]] = {cls: _columns(cls) for cls in (*TAGS, UpstreamHandle)}
+
+
+def is_visible(particle: Particle) -> bool:
+    """Whether a reader of the answer would see it; empty text shows nothing."""
+    if isinstance(particle, Text | Reasoning | Refusal):
+        return bool(particle.text)
+    return isinstance(particle, VISIBLE)
+
+
+def to_wire(particle: Particle) -> dict[str, Any]:
+    """The flat JSON object of a particle, fields at their default left out."""
+    if isinstance(particle, Unknown):
+        return dict(particle.raw)
+    cls = type(particle)
+    group, tag = TAGS[cls]
+    head: dict[str, Any] = {} if group == "t" else {group: tag}
+    body = _written(particle, _COLUMNS[cls])
+    nest = _NESTED.get(cls)
+    return head | ({nest: body} if nest else body)
+
+
+def _written(value: Any, columns: tuple[_Column, ...]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, key, default in columns:
+        item = getattr(value, name)
+        if default is MISSING or item != default:
+            out[key] = _plain(item)
+    return out
+
+
+def _plain(item: Any) -> Any:
+    if isinstance(item, tuple):
+        return [_plain(i) for i in item]
+    if isinstance(item, UpstreamHandle):
+        return _written(item, _COLUMNS[UpstreamHandle])
+    if isinstance(item, VendorError):
+        return {key: v for name, key in _ERROR_KEYS.items() if (v := getattr(item, name)) is not None}
+    return dict(item) if isinstance(item, Mapping) else item
+
+
+def from_wire(raw: Mapping[str, Any]) -> Particle:
+    """The particle a JSON object means; `Unknown` for what this version does not know or cannot read."""
+    cls = _class_of(raw)
+    if cls is None:
+        return Unknown(raw)
+    nest = _NESTED.get(cls)
+    body = raw.get(nest) if nest else raw
+    if not isinstance(body, Mapping):
+        return Unknown(raw)
+    values = _read(cls, body)
+    return Unknown(raw) if values is None else cls(**values)
+
+
+def _class_of(raw: Mapping[str, Any]) -> Any:
+    if "t" in raw:
+        return Text
+    group = "p" if "p" in raw else "cg"
+    tag = raw.get(group)
+    return _BY_TAG.get((group, tag)) if isinstance(tag, str) else None
+
+
+def _read(cls: type, body: Mapping[str, Any]) -> dict[str, Any] | None:
+    values: dict[str, Any] = {}
+    for name, key, default in _COLUMNS[cls]:
+        if key in body:
+            values[name] = _rich(name, body[key])
+        elif default is MISSING:
+            return None
+    return None if any(v is Unknown for v in values.values()) else values
+
+
+def _rich(name: str, item: Any) -> Any:
+    if name in ("inputs", "outputs", "measurements"):
+        return tuple(item) if isinstance(item, list) else Unknown
+    if name == "handle":
+        read = _read(UpstreamHandle, item) if isinstance(item, Mapping) else None
+        return UpstreamHandle(**read) if read is not None else Unknown
+    if name == "error" and isinstance(item, Mapping):
+        return _read_error(item)
+    return item
+
+
+def _read_error(item: Mapping[str, Any]) -> VendorError:
+    kind: ErrorKind = item.get("kind", "server_error")
+    known = {name: item[key] for name, key in _ERROR_KEYS.items() if key in item}
+    return VendorError(**(known | {"kind": kind, "message": item.get("message", "")}))

@@ -1,0 +1,118 @@
+"""The pure heart of one attempt: bytes in, particles out, and one verdict.
+
+Demuxer, parser and transmitter in a row. The executor feeds it from a socket, the replay tool from a file,
+the tests from a list of bytes: there is no other way from bytes to particles. Must never raise for what a
+vendor sends, and never call a stream complete without its dialect's evidence.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from motes import particles as p
+from motes.demux.base import Demuxer, WireEvent
+from motes.dialects.base import Parser
+from motes.errors import VendorError, truncated
+from motes.transmitter import Transmitter, Verdict
+from motes.vendor_errors import excerpt
+
+MAX_BAD_EVENTS: Final = 3
+_HEAD_BYTES: Final = 512
+_EXCERPT_CHARS: Final = 200
+_SSE_STARTS: Final = (b":", b"data", b"event", b"id", b"retry")
+
+
+class Pump:
+    """One attempt. `feed` every read, then `close` once; `verdict` is set as soon as it is known."""
+
+    def __init__(self, demuxer: Demuxer, parser: Parser, transmitter: Transmitter) -> None:
+        self.transmitter = transmitter
+        self.received = 0
+        self.events = 0
+        self._demuxer = demuxer
+        self._parser = parser
+        self._bad: list[str] = []
+        self._head = b""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """How the attempt came out, or None while it runs."""
+        return self.transmitter.verdict
+
+    def feed(self, data: bytes) -> list[p.Particle]:
+        """The particles these bytes complete, in order; never the `End`, which is the verdict."""
+        self.received += len(data)
+        if len(self._head) < _HEAD_BYTES:
+            self._head += data[: _HEAD_BYTES - len(self._head)]
+        self._parse(self._demuxer.feed(data))
+        if self.verdict is None and self._demuxer.error is not None:
+            self._break(self._demuxer.error)
+        return list(self.transmitter.drain())
+
+    def close(self, failure: VendorError | None = None) -> list[p.Particle]:
+        """The socket closed, in good order or by `failure`. Afterwards there is a verdict."""
+        out = self.transmitter
+        if self.verdict is None:
+            self._parse_leftover(self._demuxer.close())
+        if self.verdict is None:
+            self._parser.eof(out)
+        if self.verdict is None:
+            self._settle(failure)
+        return list(out.drain())
+
+    def fail(self, phase: p.Phase, error: VendorError) -> list[p.Particle]:
+        """End the attempt from outside (deadline, timeout, a retry that is not allowed)."""
+        self.transmitter.fail(phase, error)
+        return list(self.transmitter.drain())
+
+    def _parse(self, events: Iterable[WireEvent]) -> None:
+        for event in events:
+            self.events += 1
+            try:
+                self._parser.parse(event, self.transmitter)
+            except ValueError:
+                self._skip(event)
+            if self.verdict is not None:
+                return
+
+    def _parse_leftover(self, events: Iterable[WireEvent]) -> None:
+        """What a closed socket left over is whole or cut; cut is a truncation, not a broken grammar."""
+        for event in events:
+            try:
+                self._parser.parse(event, self.transmitter)
+                self.events += 1
+            except ValueError:
+                return
+            if self.verdict is not None:
+                return
+
+    def _skip(self, event: WireEvent) -> None:
+        self._bad.append(excerpt(event.data, _EXCERPT_CHARS))
+        self.transmitter.warn("bad_event", "an upstream event that does not parse was skipped")
+        if len(self._bad) >= MAX_BAD_EVENTS:
+            self._break(f"{len(self._bad)} upstream events do not parse, the last one: {self._bad[-1]}")
+
+    def _settle(self, failure: VendorError | None) -> None:
+        out = self.transmitter
+        if out.stopped is not None:
+            if failure is not None:
+                out.warn("reset_after_end", f"the answer was complete, then: {failure.message}")
+            out.done()
+        elif failure is not None:
+            out.fail("dispatch-read", failure)
+        elif self._bad:
+            self._break(f"an upstream event does not parse: {self._bad[-1]}")
+        elif self.events == 0 and self._is_foreign():
+            text = self._head.decode("utf-8", "replace")
+            self._break(f"the upstream's answer is no event stream: {excerpt(text, _EXCERPT_CHARS)}")
+        else:
+            out.fail("dispatch-read", truncated(self.received), "done-dispatch-closed")
+
+    def _is_foreign(self) -> bool:
+        """Whether the body is neither an event stream nor JSON, nor the beginning of either."""
+        head = self._head.lstrip(b" \t\r\n\xef\xbb\xbf")
+        if not head or head[:1] in b"{[":
+            return False
+        return not any(head.startswith(s) or s.startswith(head) for s in _SSE_STARTS)
+
+    def _break(self, message: str) -> None:
+        self.transmitter.fail("dispatch-parse", VendorError(message=message, kind="protocol"))

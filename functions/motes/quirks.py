@@ -1,0 +1,62 @@
+"""How a vendor differs from its dialect, as data.
+
+Each field is read in exactly one place, before the stream. A difference that needs an `if` on a vendor's
+name is not a quirk: it becomes a field here. Must never hold a function.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+TokenField = Literal["max_tokens", "max_completion_tokens", "by-model"]
+ReasoningControl = Literal[
+    "none", "effort", "openrouter", "thinking-type", "thinking-type-effort", "enable-flag", "mistral"
+]
+UsageMode = Literal["ask", "given", "forbidden"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quirks:
+    """A vendor's differences. The defaults are those of a generic OpenAI-compatible host."""
+
+    # Request, chat completions.
+    token_field: TokenField = "max_tokens"
+    developer_role: bool = False
+    """Whether the role `developer` is known; otherwise it becomes `system`."""
+    system_first: bool = False
+    """Whether system text must be one message at the head."""
+    merge_same_role: bool = False
+    reasoning_control: ReasoningControl = "effort"
+    effort_map: Mapping[str, str | None] = field(default_factory=dict)
+    """Neutral effort to the vendor's word; None drops it with a warning."""
+    reasoning_models: tuple[str, ...] = ()
+    """Model-name prefixes of reasoning families that refuse sampling parameters."""
+    replay_reasoning: Literal["never", "with-tools", "always"] = "never"
+    """Whether assistant turns carry `reasoning_content` back."""
+    usage_mode: UsageMode = "ask"
+    drop: frozenset[str] = frozenset()
+    """Parameters the vendor refuses; dropped with a warning."""
+    rename: Mapping[str, str] = field(default_factory=dict)
+    """Parameters the vendor calls otherwise, such as seed -> random_seed."""
+    passthrough: frozenset[str] = frozenset()
+    """Extension fields of the request that are passed on; `*` passes everything unknown."""
+    tool_choice: Literal["full", "no-forced", "auto-only"] = "full"
+    tool_id: Literal["any", "nine-alphanumerics"] = "any"
+    assistant_after_tool: bool = False
+    """Whether a user turn directly after a tool result is refused."""
+    max_stop: int | None = None
+    json_schema: Literal["native", "json-object"] = "native"
+    extra_body: Mapping[str, object] = field(default_factory=dict)
+    """Members added to every request body, where the caller did not set them."""
+
+    # Request, Messages.
+    default_max_tokens: int = 8192
+
+    # Response.
+    delta_mode: Literal["increment", "cumulative"] = "increment"
+    think_tags: bool = True
+    reasoning_in_completion: bool = True
+    """Whether completion tokens include reasoning tokens on this vendor's wire."""
+
+
+NO_QUIRKS: Final = Quirks()

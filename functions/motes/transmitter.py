@@ -1,0 +1,359 @@
+"""The one way from a dialect's grammar to particles.
+
+A parser talks to an `Emitter` and never sees queue, clock, log or socket; the `Transmitter` behind it
+queues particles for the executor and settles what every vendor gets wrong alike: characters cut in half
+between deltas, tool calls without id or arguments, ids used twice, a `stop` that hides tool calls.
+Must never raise for what a vendor sends, and never branch on a vendor.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeAlias
+
+from motes import particles as p
+from motes.errors import VendorError
+from motes.jsontext import mend_surrogates
+from motes.thinktags import ThinkTags
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """The upstream failed in a way another attempt may mend, and nothing visible was said yet."""
+
+    error: VendorError
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """The upstream paused: send the same request again with `patch` laid over its JSON body."""
+
+    patch: Mapping[str, Any]
+    reason: str
+
+
+Verdict: TypeAlias = p.End | Retry | Continue
+
+
+class Emitter(Protocol):
+    """Everything a parser may say. No method raises, whatever it is given."""
+
+    def text(self, text: str) -> None:
+        """More of the answer."""
+        ...
+
+    def tagged_text(self, text: str) -> None:
+        """More of the answer, from a model that may think aloud between `<think>` tags at its head."""
+        ...
+
+    def reasoning(self, text: str, *, restart: bool = False) -> None:
+        """More reasoning; `restart` opens a new block. An empty text makes sure that a block exists."""
+        ...
+
+    def reasoning_signature(self, signature: str) -> None:
+        """The signature of the current reasoning block."""
+        ...
+
+    def reasoning_redacted(self, data: str) -> None:
+        """One parcel of encrypted reasoning."""
+        ...
+
+    def refusal(self, text: str) -> None:
+        """More of the model's refusal."""
+        ...
+
+    def tool_call(self, id: str | None, name: str, arguments: str | None = None) -> str:
+        """A client tool call starts. Gives the id to address it by: the vendor's, or one made here."""
+        ...
+
+    def tool_call_arguments(self, arguments: str, id: str | None = None) -> None:
+        """More argument text of the call `id` (of the latest one without it)."""
+        ...
+
+    def usage(self, *, partial: bool = False, **tokens: float | None) -> None:
+        """Token counts by field of `Metrics`; merged by name, the last value wins, None changes nothing."""
+        ...
+
+    def model(self, name: str) -> None:
+        """The model that really answers."""
+        ...
+
+    def response_id(self, id: str) -> None:
+        """The vendor's id of this answer; the first one counts."""
+        ...
+
+    def provider(self, label: str) -> None:
+        """Who serves behind an aggregator."""
+        ...
+
+    def handle(self, handle: p.UpstreamHandle) -> None:
+        """This run lives on at its vendor under that handle."""
+        ...
+
+    def add(self, particle: p.Particle) -> None:
+        """A whole particle: image, audio, citation, operation, hosted resource, vendor state, code."""
+        ...
+
+    def warn(self, code: str, text: str) -> None:
+        """Something odd was skipped or mended; each code is told once a run."""
+        ...
+
+    def stop(self, reason: p.StopReason, *, native: str | None = None, detail: str | None = None) -> None:
+        """Why the model stopped: the evidence of completion. The last call wins."""
+        ...
+
+    def done(self) -> None:
+        """The dialect said that it is over."""
+        ...
+
+    def issue(self, error: VendorError) -> None:
+        """The vendor reports a failure in-band; it ends this attempt."""
+        ...
+
+    def resume(self, patch: Mapping[str, Any], reason: str) -> None:
+        """The vendor paused and wants the request again with `patch` laid over its body."""
+        ...
+
+
+class Transmitter:
+    """Parser calls in, particles out; the first verdict wins and nothing is said after it."""
+
+    def __init__(self, new_id: Callable[[], str]) -> None:
+        self.verdict: Verdict | None = None
+        self.said_anything = False
+        """Whether a visible particle was queued in this attempt."""
+        self.stopped: p.StopReason | None = None
+        self.warnings: dict[str, int] = {}
+        self._new_id = new_id
+        self._queue: list[p.Particle] = []
+        self._halves: dict[tuple[str, str], str] = {}
+        self._tags: ThinkTags | None = None
+        self._calls: dict[str, bool] = {}
+        self._latest_call: str | None = None
+        self._last_was_call = False
+        self._native: str | None = None
+        self._detail: str | None = None
+        self._metrics = p.Metrics()
+        self._sent_metrics: p.Metrics | None = None
+        self._known: set[tuple[str, str]] = set()
+        self._has_response_id = False
+
+    # What a parser says.
+
+    def text(self, text: str) -> None:
+        """See `Emitter`."""
+        whole = self._join("text", "", text)
+        if whole:
+            self._put(p.Text(whole))
+
+    def tagged_text(self, text: str) -> None:
+        """See `Emitter`."""
+        if self._tags is None:
+            self._tags = ThinkTags()
+        self._put_pieces(self._tags.feed(text))
+
+    def reasoning(self, text: str, *, restart: bool = False) -> None:
+        """See `Emitter`."""
+        whole = self._join("reasoning", "", text)
+        if whole or restart or not text:
+            self._put(p.Reasoning(whole, restart=restart))
+
+    def reasoning_signature(self, signature: str) -> None:
+        """See `Emitter`."""
+        self._put(p.ReasoningSignature(signature))
+
+    def reasoning_redacted(self, data: str) -> None:
+        """See `Emitter`."""
+        self._put(p.ReasoningRedacted(data))
+
+    def refusal(self, text: str) -> None:
+        """See `Emitter`."""
+        whole = self._join("refusal", "", text)
+        if whole:
+            self._put(p.Refusal(whole))
+
+    def tool_call(self, id: str | None, name: str, arguments: str | None = None) -> str:
+        """See `Emitter`."""
+        if not id or id in self._calls:
+            id = self._new_id()
+        whole = self._join("arguments", id, arguments or "")
+        self._calls[id] = bool(whole.strip())
+        self._latest_call = id
+        self._put(p.ToolCall(id, name or "unknown_function", whole or None))
+        self._last_was_call = True
+        return id
+
+    def tool_call_arguments(self, arguments: str, id: str | None = None) -> None:
+        """See `Emitter`."""
+        id = id or self._latest_call
+        if id is None or id not in self._calls:
+            self.warn("orphan_arguments", "argument text without a tool call was skipped")
+            return
+        whole = self._join("arguments", id, arguments)
+        if whole:
+            self._calls[id] = self._calls[id] or bool(whole.strip())
+            self._put_arguments(id, whole)
+
+    def usage(self, *, partial: bool = False, **tokens: float | None) -> None:
+        """See `Emitter`."""
+        known: dict[str, Any] = {name: value for name, value in tokens.items() if value is not None}
+        if known:
+            self._metrics = replace(self._metrics, **known, source="partial" if partial else "measured")
+
+    def model(self, name: str) -> None:
+        """See `Emitter`."""
+        if name and self._first_time("model", name):
+            self._put(p.ModelName(name))
+
+    def response_id(self, id: str) -> None:
+        """See `Emitter`."""
+        if id and not self._has_response_id:
+            self._has_response_id = True
+            self._put(p.ResponseId(id))
+
+    def provider(self, label: str) -> None:
+        """See `Emitter`."""
+        if label and self._first_time("provider", label):
+            self._put(p.ProviderInfra(label))
+
+    def handle(self, handle: p.UpstreamHandle) -> None:
+        """See `Emitter`."""
+        self._put(p.HandleSet(handle))
+
+    def add(self, particle: p.Particle) -> None:
+        """See `Emitter`."""
+        if isinstance(particle, p.CodeCall) and not particle.id:
+            particle = replace(particle, id=self._new_id())
+        self._put(particle)
+
+    def warn(self, code: str, text: str) -> None:
+        """See `Emitter`."""
+        self.warnings[code] = self.warnings.get(code, 0) + 1
+        if self.warnings[code] == 1:
+            self._put(p.Warn(text, code))
+
+    def stop(self, reason: p.StopReason, *, native: str | None = None, detail: str | None = None) -> None:
+        """See `Emitter`."""
+        self.stopped = reason
+        self._native = native or self._native
+        self._detail = detail or self._detail
+
+    def done(self) -> None:
+        """See `Emitter`."""
+        if self.stopped is None:
+            self.stopped = "ok"
+            self.warn("no_finish_reason", "the stream ended in good order without a finish reason")
+        self._finish("done-dialect", self.stopped)
+
+    def issue(self, error: VendorError) -> None:
+        """See `Emitter`."""
+        if self.verdict is None and error.retryable and not self.said_anything:
+            self.verdict = Retry(error)
+            return
+        self.fail("dialect-issue", error)
+
+    def resume(self, patch: Mapping[str, Any], reason: str) -> None:
+        """See `Emitter`."""
+        if self.verdict is None:
+            self._flush_text()
+            self._put_metrics()
+            self.verdict = Continue(patch, reason)
+
+    # What the executor says.
+
+    def fail(self, phase: p.Phase, error: VendorError, reason: p.EndReason | None = None) -> None:
+        """End this attempt with an issue; what came before it is kept."""
+        if isinstance(self.verdict, p.End):
+            return
+        self.verdict = None
+        self._flush_text()
+        self._put(p.Issue(phase, error.message, error))
+        in_band = phase == "dialect-issue"
+        self._finish(reason or ("issue-dialect" if in_band else "issue-dispatch-rpc"), None)
+
+    def end(self) -> p.End | None:
+        """The `End` of this attempt, where it has come to one."""
+        return self.verdict if isinstance(self.verdict, p.End) else None
+
+    def drain(self) -> Iterator[p.Particle]:
+        """The particles queued since the last drain, in order. `End` is not among them: see `end`."""
+        queue, self._queue = self._queue, []
+        if self._sent_metrics is None and self._metrics != p.Metrics():
+            self._put_metrics()
+            queue += self._queue
+            self._queue = []
+        return iter(queue)
+
+    # How it is done.
+
+    def _put(self, particle: p.Particle) -> None:
+        if self.verdict is not None:
+            return
+        self._last_was_call = False
+        self.said_anything = self.said_anything or p.is_visible(particle)
+        self._queue.append(particle)
+
+    def _put_pieces(self, pieces: Iterator[tuple[str, str]]) -> None:
+        for kind, piece in pieces:
+            if kind == "text":
+                self.text(piece)
+            elif whole := self._join("reasoning", "", piece):
+                self._put(p.Reasoning(whole, weak="tag"))
+
+    def _put_arguments(self, id: str, arguments: str) -> None:
+        in_place = self._last_was_call and id == self._latest_call
+        self._put(p.ToolCallArguments(arguments, None if in_place else id))
+        self._last_was_call, self._latest_call = True, id
+
+    def _put_metrics(self) -> None:
+        if self._metrics not in (p.Metrics(), self._sent_metrics):
+            self._sent_metrics = self._metrics
+            self._put(self._metrics)
+
+    def _first_time(self, what: str, value: str) -> bool:
+        if (what, value) in self._known:
+            return False
+        self._known.add((what, value))
+        return True
+
+    def _join(self, channel: str, key: str, text: str) -> str:
+        """Keep the first half of a character until the second comes; UTF-8 cannot carry half of one."""
+        slot = (channel, key)
+        held = self._halves.pop(slot, "") if self._halves else ""
+        if not held and text.isascii():
+            return text
+        whole = held + text
+        if whole and "\ud800" <= whole[-1] <= "\udbff":
+            self._halves[slot], whole = whole[-1], whole[:-1]
+        try:
+            whole.encode()
+        except UnicodeEncodeError:
+            return mend_surrogates(whole)
+        return whole
+
+    def _flush_text(self) -> None:
+        """Give what is held back: an unfinished tag, the first half of a character as U+FFFD."""
+        if self._tags is not None:
+            self._put_pieces(self._tags.close())
+        halves, self._halves = self._halves, {}
+        for channel, key in halves:
+            if channel == "text":
+                self._put(p.Text("\ufffd"))
+            elif channel == "reasoning":
+                self._put(p.Reasoning("\ufffd"))
+            elif channel == "refusal":
+                self._put(p.Refusal("\ufffd"))
+            else:
+                self._put_arguments(key, "\ufffd")
+
+    def _finish(self, reason: p.EndReason, stop: p.StopReason | None) -> None:
+        if self.verdict is not None:
+            return
+        self._flush_text()
+        if stop is not None and stop != "out-of-tokens":
+            # A call cut by the token limit stays as it is; any other call without arguments has none.
+            for id in [id for id, begun in self._calls.items() if not begun]:
+                self._put_arguments(id, "{}")
+        if stop == "ok" and self._calls:
+            stop = "ok-tool_invocations"
+        self._put_metrics()
+        self.verdict = p.End(reason, stop, self._detail, self._native)

@@ -1,0 +1,251 @@
+"""Reads any vendor's error body, in-band or before the stream, into one `VendorError`.
+
+Status first; words only where the status is silent. Must never raise, whatever the body is, and never
+carry more of it than an excerpt. Shapes: reference of vendors' error bodies, November 2026.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from motes.errors import EXCERPT_CHARS, RETRYABLE_KINDS, ErrorKind, VendorError
+
+_KIND_OF_STATUS: Final[Mapping[int, ErrorKind]] = {
+    400: "invalid_request",
+    401: "authentication",
+    402: "quota",
+    403: "authentication",
+    404: "invalid_request",
+    408: "timeout",
+    409: "server_error",
+    413: "context_length",
+    422: "invalid_request",
+    424: "server_error",
+    425: "server_error",
+    429: "rate_limit",
+    451: "content_blocked",
+    498: "overloaded",
+    499: "server_error",
+    500: "server_error",
+    502: "server_error",
+    503: "overloaded",
+    504: "timeout",
+    524: "timeout",
+    529: "overloaded",
+}
+
+RETRYABLE_STATUSES: Final = frozenset(
+    {408, 409, 425, 429, 498, 499, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529}
+)
+
+_KIND_OF_WORD: Final[Mapping[str, ErrorKind]] = {
+    "invalid_request_error": "invalid_request",
+    "invalid_request": "invalid_request",
+    "invalid_argument": "invalid_request",
+    "failed_precondition": "invalid_request",
+    "not_found_error": "invalid_request",
+    "not_found": "invalid_request",
+    "badrequesterror": "invalid_request",
+    "authentication_error": "authentication",
+    "permission_error": "authentication",
+    "permission_denied": "authentication",
+    "unauthenticated": "authentication",
+    "api_key_invalid": "authentication",
+    "invalid_api_key": "authentication",
+    "billing_error": "quota",
+    "insufficient_quota": "quota",
+    "insufficient_balance": "quota",
+    "rate_limit_error": "rate_limit",
+    "rate_limit_exceeded": "rate_limit",
+    "resource_exhausted": "rate_limit",
+    "too_many_requests": "rate_limit",
+    "overloaded_error": "overloaded",
+    "overloaded": "overloaded",
+    "unavailable": "overloaded",
+    "slow_down": "overloaded",
+    "server_is_overloaded": "overloaded",
+    "queue_exceeded": "overloaded",
+    "api_error": "server_error",
+    "server_error": "server_error",
+    "internal_server_error": "server_error",
+    "internal": "server_error",
+    "timeout_error": "timeout",
+    "deadline_exceeded": "timeout",
+    "timeout": "timeout",
+    "context_length_exceeded": "context_length",
+    "request_too_large": "context_length",
+    "content_filter": "content_blocked",
+    "content_policy_violation": "content_blocked",
+    "tool_use_failed": "malformed_tool_call",
+}
+
+_CONTEXT: Final = re.compile(
+    r"context.{0,12}(length|window|size)|prompt is too long|maximum context|too many (input )?tokens"
+    r"|input token count.{0,40}exceeds|reduce the length|input is too long"
+    r"|exceeds? the (maximum|model'?s) .{0,30}tokens",
+    re.I,
+)
+_QUOTA: Final = re.compile(
+    r"insufficient.{0,10}(quota|balance|credit|fund)|exceeded your current quota|credit balance|billing"
+    r"|payment required|out of credits|no credits",
+    re.I,
+)
+_BLOCKED: Final = re.compile(
+    r"content.{0,12}(filter|policy|moderation|management)|flagged|usage guidelines|safety system", re.I
+)
+_OVERLOADED: Final = re.compile(r"overloaded|high demand|at capacity|no capacity|server is busy", re.I)
+_DURATION: Final = re.compile(r"^(\d+(?:\.\d+)?)s$")
+
+
+def from_http(
+    status: int, body: Any, *, retry_after: float | None = None, request_id: str | None = None
+) -> VendorError:
+    """The error an HTTP status and its body mean. `body` is parsed JSON, or text where it is none."""
+    found = _Found.of(body)
+    kind = _kind(status, found)
+    return VendorError(
+        message=found.message or f"the upstream answered with HTTP status {status}",
+        kind=kind,
+        http_status=status,
+        code=found.code,
+        type=found.type,
+        retryable=_retryable(kind, status),
+        retry_after=retry_after if retry_after is not None else found.retry_after,
+        request_id=request_id or found.request_id,
+    )
+
+
+def from_body(body: Any) -> VendorError:
+    """The error an in-band error object (or string, or list of them) means."""
+    found = _Found.of(body)
+    status = found.status
+    kind = _kind(status, found)
+    return VendorError(
+        message=found.message or "the upstream reported an error without saying which",
+        kind=kind,
+        http_status=status,
+        code=found.code,
+        type=found.type,
+        retryable=_retryable(kind, status),
+        retry_after=found.retry_after,
+        request_id=found.request_id,
+    )
+
+
+def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
+    """At most `limit` characters of one line of text."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def _retryable(kind: ErrorKind, status: int | None) -> bool:
+    if kind in ("quota", "invalid_request", "context_length", "content_blocked", "authentication"):
+        return False
+    return kind in RETRYABLE_KINDS or status in RETRYABLE_STATUSES
+
+
+def _kind(status: int | None, found: "_Found") -> ErrorKind:
+    words = f"{found.message} {found.code or ''}"
+    by_word = _KIND_OF_WORD.get((found.code or "").lower()) or _KIND_OF_WORD.get((found.type or "").lower())
+    general = _KIND_OF_STATUS.get(status or 0) or by_word or _fallback(status)
+    if by_word in ("quota", "context_length", "content_blocked", "malformed_tool_call"):
+        return by_word
+    if general in ("invalid_request", "context_length", "server_error") and _CONTEXT.search(words):
+        return "context_length"
+    if general in ("rate_limit", "authentication", "invalid_request") and _QUOTA.search(words):
+        return "quota"
+    if general in ("invalid_request", "authentication") and _BLOCKED.search(words):
+        return "content_blocked"
+    if by_word == "authentication":
+        return "authentication"
+    if general == "server_error":
+        return by_word or ("overloaded" if _OVERLOADED.search(words) else general)
+    return general
+
+
+def _fallback(status: int | None) -> ErrorKind:
+    return "invalid_request" if status is not None and 400 <= status < 500 else "server_error"
+
+
+class _Found:
+    """What could be made out of an error body."""
+
+    def __init__(self) -> None:
+        self.message = ""
+        self.code: str | None = None
+        self.type: str | None = None
+        self.status: int | None = None
+        self.retry_after: float | None = None
+        self.request_id: str | None = None
+
+    @classmethod
+    def of(cls, body: Any) -> "_Found":
+        """Read a body of any shape."""
+        found = cls()
+        found._read(body, 0)
+        return found
+
+    def _read(self, body: Any, depth: int) -> None:
+        if isinstance(body, list):
+            body = next((item for item in body if item), None)
+        if isinstance(body, str):
+            self.message = self.message or excerpt(_plain(body))
+        if isinstance(body, Mapping) and depth < 4:
+            self._read_object(body, depth)
+
+    def _read_object(self, body: Mapping[str, Any], depth: int) -> None:
+        inner = body.get("error") or body.get("errors") or body.get("base_resp") or body.get("Error")
+        if inner:
+            self._read(inner, depth + 1)
+        self._read_codes(body)
+        self._read_google(body)
+        for key in ("message", "msg", "Message", "status_msg", "detail", "title", "explanation"):
+            if not self.message and body.get(key):
+                self._read(body[key], depth + 1)
+        self._read_metadata(body.get("metadata"))
+        self.request_id = self.request_id or _text(body.get("request_id") or body.get("requestId"))
+
+    def _read_codes(self, body: Mapping[str, Any]) -> None:
+        for key in ("code", "status_code", "error_code", "status"):
+            value = body.get(key)
+            if isinstance(value, str) and value.isdigit():
+                self.code, value = self.code or value, int(value)
+            if isinstance(value, int) and not isinstance(value, bool):
+                if self.status is None and 400 <= value <= 599:
+                    self.status = value
+                self.code = self.code or str(value)
+            elif isinstance(value, str) and value:
+                self.code = value if self.code is None or self.code.isdigit() else self.code
+        if body.get("type") not in (None, "error"):
+            self.type = self.type or _text(body.get("type"))
+
+    def _read_google(self, body: Mapping[str, Any]) -> None:
+        details = body.get("details")
+        for item in details if isinstance(details, list) else []:
+            if not isinstance(item, Mapping):
+                continue
+            delay = _DURATION.match(str(item.get("retryDelay", "")))
+            if delay:
+                self.retry_after = float(delay.group(1))
+            if item.get("reason"):
+                self.code = str(item["reason"])
+
+    def _read_metadata(self, metadata: Any) -> None:
+        """An aggregator's own error hides the downstream provider's: both are told."""
+        if isinstance(metadata, Mapping):
+            parts = [_text(metadata.get("provider_name")), _text(metadata.get("raw"))]
+            cause = ": ".join(part for part in parts if part)
+            if cause and cause not in self.message:
+                self.message = excerpt(f"{self.message} ({cause})" if self.message else cause)
+
+
+def _text(value: Any) -> str | None:
+    return excerpt(value) if isinstance(value, str) and value else None
+
+
+def _plain(text: str) -> str:
+    """An HTML error page as its words."""
+    if "<" in text and re.search(r"<(!doctype|html|body|h1|title)", text, re.I):
+        title = re.search(r"<title[^>]*>(.*?)</title>", text, re.I | re.S)
+        return f"the upstream answered with an HTML page: {title.group(1).strip() if title else 'no title'}"
+    return text

@@ -1,0 +1,1 @@
+"""Vendors: rows of data over the dialects. No row holds code."""
