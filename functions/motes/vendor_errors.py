@@ -6,8 +6,12 @@ carry more of it than an excerpt. Shapes: reference of vendors' error bodies, No
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
+from motes import jsontext
 from motes.errors import EXCERPT_CHARS, RETRYABLE_KINDS, ErrorKind, VendorError
 
 _KIND_OF_STATUS: Final[Mapping[int, ErrorKind]] = {
@@ -95,6 +99,36 @@ _BLOCKED: Final = re.compile(
 )
 _OVERLOADED: Final = re.compile(r"overloaded|high demand|at capacity|no capacity|server is busy", re.I)
 _DURATION: Final = re.compile(r"^(\d+(?:\.\d+)?)s$")
+
+
+def read_failure(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> VendorError:
+    """The error that an upstream's whole HTTP answer means. Header names are lower case.
+
+    `now` turns a Retry-After date into seconds.
+    """
+    text = body.decode("utf-8", "replace")
+    try:
+        parsed = jsontext.loads(text)
+    except ValueError:
+        parsed = text
+    request_id = headers.get("x-request-id") or headers.get("request-id") or headers.get("x-amzn-requestid")
+    error = from_http(status, parsed, retry_after=_retry_after(headers, now), request_id=request_id)
+    if headers.get("x-should-retry", "").lower() == "false":
+        return replace(error, retryable=False)
+    return error
+
+
+def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Seconds, from `retry-after-ms` or `retry-after` (seconds or an HTTP date, RFC 9110 10.2.3)."""
+    try:
+        if "retry-after-ms" in headers:
+            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+        value = headers.get("retry-after", "").strip()
+        if value.replace(".", "", 1).isdigit():
+            return float(value)
+        return max(0.0, (parsedate_to_datetime(value) - now).total_seconds()) if value else None
+    except (ValueError, TypeError):
+        return None
 
 
 def from_http(
