@@ -98,6 +98,19 @@ _BLOCKED: Final = re.compile(
     r"content.{0,12}(filter|policy|moderation|management)|flagged|usage guidelines|safety system", re.I
 )
 _OVERLOADED: Final = re.compile(r"overloaded|high demand|at capacity|no capacity|server is busy", re.I)
+_RATE: Final = re.compile(r"rate.?limit|too many requests", re.I)
+
+# A code or type that says more than any status does.
+_CERTAIN_WORDS: Final = frozenset({"quota", "context_length", "content_blocked", "malformed_tool_call"})
+
+# What a sentence may make of a general kind; where neither status nor word says anything, of any.
+_BY_SENTENCE: Final[tuple[tuple[re.Pattern[str], frozenset[ErrorKind], ErrorKind], ...]] = (
+    (_CONTEXT, frozenset({"invalid_request", "context_length", "server_error"}), "context_length"),
+    (_QUOTA, frozenset({"rate_limit", "authentication", "invalid_request"}), "quota"),
+    (_BLOCKED, frozenset({"invalid_request", "authentication"}), "content_blocked"),
+    (_OVERLOADED, frozenset({"server_error"}), "overloaded"),
+    (_RATE, frozenset(), "rate_limit"),
+)
 _DURATION: Final = re.compile(r"^(\d+(?:\.\d+)?)s$")
 
 
@@ -181,19 +194,15 @@ def _retryable(kind: ErrorKind, status: int | None) -> bool:
 def _kind(status: int | None, found: "_Found") -> ErrorKind:
     words = f"{found.message} {found.code or ''}"
     by_word = _KIND_OF_WORD.get((found.code or "").lower()) or _KIND_OF_WORD.get((found.type or "").lower())
-    general = _KIND_OF_STATUS.get(status or 0) or by_word or _fallback(status)
-    if by_word in ("quota", "context_length", "content_blocked", "malformed_tool_call"):
+    if by_word in _CERTAIN_WORDS:
         return by_word
-    if general in ("invalid_request", "context_length", "server_error") and _CONTEXT.search(words):
-        return "context_length"
-    if general in ("rate_limit", "authentication", "invalid_request") and _QUOTA.search(words):
-        return "quota"
-    if general in ("invalid_request", "authentication") and _BLOCKED.search(words):
-        return "content_blocked"
-    if by_word == "authentication":
-        return "authentication"
-    if general == "server_error":
-        return by_word or ("overloaded" if _OVERLOADED.search(words) else general)
+    general = _KIND_OF_STATUS.get(status or 0) or by_word or _fallback(status)
+    for pattern, applies_to, kind in _BY_SENTENCE:
+        silent = status is None and by_word is None
+        if (silent or general in applies_to) and pattern.search(words):
+            return kind
+    if by_word == "authentication" or general == "server_error":
+        return by_word or general
     return general
 
 

@@ -21,17 +21,13 @@ class JSONLinesDemuxer:
         """The records these bytes complete; empty once `error` is set."""
         if self.error is not None:
             return ()
-        lines = data.split(b"\n")
-        tail = lines.pop()
+        *lines, tail = data.split(b"\n")
         out: list[WireEvent] = []
         for line in lines:
-            self._line.append(line)
+            if not self._keep(line):
+                return out
             self._give(out)
-        self._size += len(tail)
-        if self._size > self._limit:
-            self.error, self._line = too_large(self._limit), []
-        elif tail:
-            self._line.append(tail)
+        self._keep(tail)
         return out
 
     def close(self) -> Iterable[WireEvent]:
@@ -39,6 +35,15 @@ class JSONLinesDemuxer:
         out: list[WireEvent] = []
         self._give(out)
         return out
+
+    def _keep(self, piece: bytes) -> bool:
+        """Add to the current line, unless it grows above the limit."""
+        self._size += len(piece)
+        if self._size > self._limit:
+            self.error, self._line = too_large(self._limit), []
+            return False
+        self._line.append(piece)
+        return True
 
     def _give(self, out: list[WireEvent]) -> None:
         text = b"".join(self._line).decode("utf-8", "replace").strip("\r \t\n\ufeff")

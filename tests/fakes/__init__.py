@@ -1,0 +1,1 @@
+"""Scripted stand-ins for what lies outside motes: upstreams, clocks, recordings."""
