@@ -381,9 +381,24 @@ def parse_request(data: bytes | Mapping[str, Any]) -> ChatRequest:
 
 def _explained(error: ValidationError) -> InvalidRequest:
     """The first complaint, in words; never the value, which may be long or private."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = ".".join(str(step) for step in first["loc"])
-    return InvalidRequest(f"{place or 'body'}: {first['msg']}", param=place or None, code="invalid_value")
+    complaints = error.errors(include_url=False, include_context=False, include_input=False)
+    first = complaints[0]["loc"][:2]
+    # Of the forms that were tried at one place, the one that was followed deepest is the one meant.
+    chosen = max((c for c in complaints if c["loc"][:2] == first), key=lambda c: len(c["loc"]))
+    place = ".".join(_place(chosen["loc"]))
+    return InvalidRequest(f"{place or 'body'}: {chosen['msg']}", param=place or None, code="invalid_value")
+
+
+def _place(steps: tuple[int | str, ...]) -> list[str]:
+    """The path as the caller wrote it: without the names of the union members that were tried."""
+    out: list[str] = []
+    for step in map(str, steps):
+        in_union = len(out) >= 2 and out[-1].isdigit() and out[-2] in ("messages", "content")
+        if in_union and step not in ("role", "type") and f"{step}#" not in out:
+            out.append(f"{step}#")
+        elif step != "str" and "[" not in step:
+            out.append(step)
+    return [step for step in out if not step.endswith("#")]
 
 
 def _check(request: ChatRequest) -> None:
