@@ -100,7 +100,9 @@ STEP = st.one_of(
 
 
 @given(st.lists(STEP, min_size=1, max_size=10))
-def test_after_it_every_inner_call_is_answered_once_and_every_result_has_its_call(raw: list[dict[str, Any]]) -> None:
+def test_after_it_every_inner_call_is_answered_once_and_every_result_has_its_call(
+    raw: list[dict[str, Any]],
+) -> None:
     out, _ = normalise(messages(*raw))
     waiting: list[str] = []
     for message in out:
@@ -109,4 +111,6 @@ def test_after_it_every_inner_call_is_answered_once_and_every_result_has_its_cal
             assert message.tool_call_id == waiting.pop(0)
         else:
             assert not waiting
-            waiting = [c.id for c in message.tool_calls or []] if isinstance(message, AssistantMessage) else []
+            waiting = (
+                [c.id for c in message.tool_calls or []] if isinstance(message, AssistantMessage) else []
+            )

@@ -66,18 +66,33 @@ def test_a_status_tells_its_kind_where_the_body_is_silent(status: int, kind: str
 
 
 def test_a_quota_is_not_a_rate_limit_and_is_never_retried() -> None:
-    body = {"error": {"message": "You exceeded your current quota, please check your plan", "code": "insufficient_quota"}}
+    body = {
+        "error": {
+            "message": "You exceeded your current quota, please check your plan",
+            "code": "insufficient_quota",
+        }
+    }
     assert from_http(429, body).kind == "quota"
     assert not from_http(429, body).retryable
 
 
 def test_an_aggregators_error_names_the_provider_behind_it() -> None:
-    error = from_body({"error": {"message": "Provider returned error", "code": 502, "metadata": {"provider_name": "P", "raw": "r"}}})
+    error = from_body(
+        {
+            "error": {
+                "message": "Provider returned error",
+                "code": 502,
+                "metadata": {"provider_name": "P", "raw": "r"},
+            }
+        }
+    )
     assert "P: r" in error.message
 
 
 def test_an_html_page_is_told_by_its_title() -> None:
-    error = from_http(502, "<!doctype html><html><head><title> Bad gateway </title></head><body>…</body></html>")
+    error = from_http(
+        502, "<!doctype html><html><head><title> Bad gateway </title></head><body>…</body></html>"
+    )
     assert error.message == "the upstream answered with an HTML page: Bad gateway"
 
 
@@ -111,11 +126,27 @@ def test_a_vendor_may_forbid_the_retry_and_its_request_id_is_kept() -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(
-        st.sampled_from(["error", "message", "code", "type", "status", "details", "metadata", "detail", "errors", "base_resp", "msg"]),
-        inner,
-        max_size=5,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "error",
+                    "message",
+                    "code",
+                    "type",
+                    "status",
+                    "details",
+                    "metadata",
+                    "detail",
+                    "errors",
+                    "base_resp",
+                    "msg",
+                ]
+            ),
+            inner,
+            max_size=5,
+        )
     ),
     max_leaves=20,
 )
@@ -128,6 +159,11 @@ def test_no_body_makes_it_raise_or_talk_long(body: Any, status: int | None) -> N
     assert len(error.message) <= EXCERPT_CHARS + 80
 
 
-@given(st.binary(max_size=200), st.dictionaries(st.sampled_from(["retry-after", "retry-after-ms", "x-should-retry"]), st.text(max_size=9)))
+@given(
+    st.binary(max_size=200),
+    st.dictionaries(
+        st.sampled_from(["retry-after", "retry-after-ms", "x-should-retry"]), st.text(max_size=9)
+    ),
+)
 def test_no_answer_makes_it_raise(body: bytes, headers: dict[str, str]) -> None:
     assert read_failure(500, headers, body, NOW).http_status == 500
