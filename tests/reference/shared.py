@@ -1,0 +1,142 @@
+"""Where the handed material lies, and what its expectations mean in our words.
+
+The tables here are written from the vendors' documentation and know nothing of the parsers.
+"""
+
+import importlib.util
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SHARED = Path(os.environ.get("MOTES_SHARED", "/nonexistent"))
+needs_shared = pytest.mark.skipif(
+    not SHARED.is_dir(), reason="MOTES_SHARED names no folder: handed material not tested"
+)
+
+CORPUS_DIALECTS = {
+    "openai-chat": "openai-chat",
+    "mistral-chat": "openai-chat",
+    "anthropic-messages": "anthropic-messages",
+    "gemini-generate": "gemini-generate",
+}
+CASE_DIALECTS = {
+    "openai": "openai-chat",
+    "azure-openai": "openai-chat",
+    "openrouter": "openai-chat",
+    "groq": "openai-chat",
+    "mistral": "openai-chat",
+    "vllm": "openai-chat",
+    "deepseek": "openai-chat",
+    "openai-compatible": "openai-chat",
+    "anthropic": "anthropic-messages",
+    "gemini": "gemini-generate",
+}
+
+FINISH = {
+    "stop": "stop",
+    "eos": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "pause_turn": "stop",
+    "compaction": "stop",
+    "STOP": "stop",
+    "COMPLETE": "stop",
+    "length": "length",
+    "max_tokens": "length",
+    "model_length": "length",
+    "model_context_window_exceeded": "length",
+    "MAX_TOKENS": "length",
+    "tool_calls": "tool_calls",
+    "tool_use": "tool_calls",
+    "function_call": "tool_calls",
+    "content_filter": "content_filter",
+    "refusal": "content_filter",
+    "sensitive": "content_filter",
+    "SAFETY": "content_filter",
+    "RECITATION": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "BLOCKLIST": "content_filter",
+    "SPII": "content_filter",
+    "LANGUAGE": "content_filter",
+    "IMAGE_SAFETY": "content_filter",
+}
+FINISH_ERRORS = {
+    "error",
+    "network_error",
+    "MALFORMED_FUNCTION_CALL",
+    "UNEXPECTED_TOOL_CALL",
+    "OTHER",
+    "NO_IMAGE",
+    "MALFORMED_RESPONSE",
+}
+
+
+def corpus() -> list[Path]:
+    found = [p.parent for p in sorted((SHARED / "corpus" / "cases").glob("*/*/meta.json"))]
+    return [path for path in found if path.parent.name in CORPUS_DIALECTS]
+
+
+def cases(direction: str) -> list[dict[str, Any]]:
+    if not SHARED.is_dir():
+        return []
+    check = checker()
+    loaded = [check.load(str(p.parent)) for p in sorted((SHARED / "cases").glob("*/case.json"))]
+    return [c for c in loaded if c["direction"] == direction and c["dialect"] in CASE_DIALECTS]
+
+
+def checker() -> Any:
+    spec = importlib.util.spec_from_file_location("check", SHARED / "cases" / "check.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def untagged(text: str) -> tuple[str, str]:
+    """(reasoning, answer) of a text whose head is a think block."""
+    found = re.match(r"\s*<(think|thinking)>(.*?)(?:</\1>(.*)|$)", text, re.S)
+    return (found.group(2), found.group(3) or "") if found else ("", text)
+
+
+def usage_of(dialect: str, raw: dict[str, Any] | None, vendor: str) -> dict[str, int] | None:
+    """prompt, completion and total of a vendor's raw usage object."""
+    if not raw:
+        return None
+    if dialect == "anthropic-messages":
+        prompt = sum(
+            raw.get(k) or 0
+            for k in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+        )
+        completion = raw.get("output_tokens") or 0
+        return {"prompt": prompt, "completion": completion, "total": prompt + completion}
+    if dialect == "gemini-generate":
+        prompt = (raw.get("promptTokenCount") or 0) + (raw.get("toolUsePromptTokenCount") or 0)
+        completion = (raw.get("candidatesTokenCount") or 0) + (raw.get("thoughtsTokenCount") or 0)
+        return {
+            "prompt": prompt,
+            "completion": completion,
+            "total": raw.get("totalTokenCount") or prompt + completion,
+        }
+    if "prompt_tokens" not in raw:
+        return None
+    completion = raw.get("completion_tokens") or 0
+    if vendor == "xai":
+        completion += (raw.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0
+    total = raw.get("total_tokens")
+    return {
+        "prompt": raw["prompt_tokens"],
+        "completion": completion,
+        "total": total if total is not None else raw["prompt_tokens"] + completion,
+    }
