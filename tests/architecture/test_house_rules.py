@@ -37,7 +37,11 @@ def functions() -> Iterator[tuple[str, int]]:
 def _lines(node: Function) -> int:
     total = (node.end_lineno or 0) - node.lineno + 1
     first = node.body[0]
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+    if (
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
+    ):
         total -= (first.end_lineno or 0) - first.lineno + 1
     return total
 
@@ -98,13 +102,23 @@ def test_every_dialect_has_recordings(name: str) -> None:
 
 
 def test_every_folder_under_dialects_is_a_dialect() -> None:
-    houses = {p.name.replace("_", "-") for p in (SOURCE / "dialects").iterdir() if p.is_dir() and p.name != "__pycache__"}
+    houses = {
+        p.name.replace("_", "-")
+        for p in (SOURCE / "dialects").iterdir()
+        if p.is_dir() and p.name != "__pycache__"
+    }
     assert houses == set(DIALECTS)
 
 
 def imported_by(statement: str) -> set[str]:
-    code = f"import sys; sys.path.insert(0, {str(SOURCE.parent)!r}); {statement}; print('\\n'.join(sys.modules))"
-    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+    code = (
+        f"import sys; sys.path.insert(0, {str(SOURCE.parent)!r}); {statement}; print('\\n'.join(sys.modules))"
+    )
+    return set(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
 
 
 @pytest.mark.parametrize("name", DIALECTS)
