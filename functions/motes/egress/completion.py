@@ -1,0 +1,166 @@
+"""One whole message as OpenAI's chat completion object: the same content as the stream, told at once.
+
+Pure. Must never be asked for a failed run: that is an error, not an answer.
+"""
+
+from typing import Any
+
+from motes import particles as p
+from motes.egress.finish import finish_reason
+from motes.egress.reply import (
+    GEMINI_FORMAT,
+    Facts,
+    Reply,
+    annotation,
+    audio,
+    encrypted,
+    extension,
+    image,
+    signed_text,
+    thought_signature,
+    usage,
+)
+from motes.fragments import (
+    Fragment,
+    Message,
+    ReasoningFragment,
+    RefusalFragment,
+    TextFragment,
+    ToolCallFragment,
+)
+
+
+def completion(message: Message, reply: Reply) -> dict[str, Any]:
+    """The object of a completed message."""
+    end = message.end or p.End("done-dispatch-closed")
+    word = finish_reason(end, bool(message.refusal))
+    if word == "stop" and message.tool_calls:
+        word = "tool_calls"
+    counts, source = usage(message.metrics, reply.prompt_bytes, _answer_bytes(message))
+    choice = {"index": 0, "message": _message(message, reply), "logprobs": None, "finish_reason": word}
+    return {
+        "id": reply.id,
+        "object": "chat.completion",
+        "created": reply.created,
+        "model": reply.model,
+        "choices": [choice],
+        "usage": counts,
+        "motes": extension(reply, _facts(message), end, source),
+    }
+
+
+def _message(message: Message, reply: Reply) -> dict[str, Any]:
+    text = _text(message, reply)
+    calls = [_call(call) for call in message.tool_calls]
+    members: dict[str, Any] = {
+        "role": "assistant",
+        "content": text if text or not calls else None,
+        "refusal": message.refusal or None,
+    }
+    members |= _reasoning(message, reply)
+    optional = {
+        "tool_calls": calls,
+        "annotations": _annotations(message),
+        "images": [{"index": index, **image(media)} for index, media in enumerate(_images(message))],
+        "audio": _audio(message, reply),
+    }
+    return members | {name: value for name, value in optional.items() if value}
+
+
+def _text(message: Message, reply: Reply) -> str:
+    """The answer; with think tags, each run of reasoning between tags where it stood."""
+    if reply.reasoning_field != "think-tags":
+        return message.text
+    out, thinking = "", False
+    for fragment in message.fragments:
+        if isinstance(fragment, ReasoningFragment):
+            if fragment.text:
+                out += fragment.text if thinking else f"<think>{fragment.text}"
+                thinking = True
+            continue
+        out, thinking = (f"{out}</think>" if thinking else out), False
+        if isinstance(fragment, TextFragment):
+            out += fragment.text
+    return f"{out}</think>" if thinking else out
+
+
+def _reasoning(message: Message, reply: Reply) -> dict[str, Any]:
+    field, text = reply.reasoning_field, message.reasoning
+    out: dict[str, Any] = {}
+    if text and field in ("reasoning_content", "both"):
+        out["reasoning_content"] = text
+    if text and field in ("reasoning", "both"):
+        out["reasoning"] = text
+    details = [entry for fragment in message.fragments for entry in _details(fragment, reply)]
+    if details:
+        out["reasoning_details"] = [{"index": index, **entry} for index, entry in enumerate(details)]
+    return out
+
+
+def _details(fragment: Fragment, reply: Reply) -> list[dict[str, Any]]:
+    out = []
+    if isinstance(fragment, ReasoningFragment) and reply.reasoning_field != "none":
+        out += [encrypted(data, reply.signature_format) for data in fragment.redacted]
+        if fragment.signature is not None:
+            out.append(signed_text(fragment.text, fragment.signature, reply.signature_format))
+    signature = thought_signature(fragment.state.get("gemini"))
+    if signature is not None:
+        call_id = fragment.id if isinstance(fragment, ToolCallFragment) else None
+        out.append(encrypted(signature, GEMINI_FORMAT, call_id))
+    return out
+
+
+def _call(call: ToolCallFragment) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments}
+    out: dict[str, Any] = {"id": call.id, "type": "function", "function": function}
+    signature = thought_signature(call.state.get("gemini"))
+    if signature is not None:
+        # Where Google's own compatible endpoint puts it, so that its clients find it.
+        out["extra_content"] = {"google": {"thought_signature": signature}}
+    return out
+
+
+def _annotations(message: Message) -> list[dict[str, Any]]:
+    out: list[dict[str, Any]] = []
+    for citation in message.citations:
+        if citation.url and (found := annotation(citation)) not in out:
+            out.append(found)
+    return out
+
+
+def _images(message: Message) -> list[p.Image]:
+    return [media for media in message.media(p.Image) if isinstance(media, p.Image) and not media.partial]
+
+
+def _clips(message: Message) -> list[p.Audio]:
+    return [media for media in message.media(p.Audio) if isinstance(media, p.Audio)]
+
+
+def _audio(message: Message, reply: Reply) -> dict[str, Any] | None:
+    clips = _clips(message)
+    if not clips:
+        return None
+    # Typed clients want both members; the clip is inline and does not expire.
+    return {"expires_at": reply.created, "transcript": ""} | audio(clips[0], reply)
+
+
+def _facts(message: Message) -> Facts:
+    return Facts(
+        model=message.model,
+        response_id=message.response_id,
+        provider=message.provider,
+        metrics=message.metrics,
+        clips=len(_clips(message)),
+        documents=[citation for citation in message.citations if not citation.url],
+        warnings=message.warnings,
+    )
+
+
+def _answer_bytes(message: Message) -> int:
+    size = 0
+    for fragment in message.fragments:
+        if isinstance(fragment, TextFragment | ReasoningFragment | RefusalFragment):
+            size += len(fragment.text.encode("utf-8", "replace"))
+        elif isinstance(fragment, ToolCallFragment):
+            size += len(f"{fragment.name}{fragment.arguments}".encode("utf-8", "replace"))
+    return size

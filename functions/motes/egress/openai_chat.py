@@ -1,0 +1,263 @@
+"""Particles in, the bytes of one OpenAI chat-completion stream out.
+
+The law of this wire, because real clients break on anything else: the role once and first; the same id,
+created and model in every chunk; a tool call's id, name and type once, by a dense ordinal; no empty delta but
+the finishing one; one finish reason of the closed set; nothing after `[DONE]`; a failure is an `error`
+object and never looks like success. One encoder per response; pure, so `id` and `created` are arguments.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from motes import jsontext
+from motes import particles as p
+from motes.egress.completion import completion
+from motes.egress.failure import error_object
+from motes.egress.finish import finish_reason
+from motes.egress.reasoning import Delta, ReasoningTrack
+from motes.egress.reply import (
+    Facts,
+    Reply,
+    annotation,
+    audio,
+    extension,
+    image,
+    thought_signature,
+    usage,
+)
+
+__all__ = ["COMMENT", "DONE", "UNSAID", "ChunkEncoder", "completion"]
+
+DONE: Final = b"data: [DONE]\n\n"
+# One newline only: with two, several clients take the comment for an event of its own and fail on it.
+COMMENT: Final = b": keepalive\n"
+_ROLE: Final = b'{"role":"assistant","content":""}'
+
+
+class ChunkEncoder:
+    """Feed it every particle of a run in order; each call gives the bytes to send, often none."""
+
+    def __init__(self, reply: Reply) -> None:
+        self._reply = reply
+        self._facts = Facts()
+        self._opened = False
+        self._closed = False
+        self._envelope = {
+            "id": reply.id,
+            "object": "chat.completion.chunk",
+            "created": reply.created,
+            "model": reply.model,
+        }
+        self._head, self._tail = _frame(self._envelope, reply.include_usage)
+        self._reasoning = ReasoningTrack(reply)
+        self._answer_bytes = 0
+        self._calls: dict[str, int] = {}
+        self._latest_call: str | None = None
+        self._last_part: p.Particle | None = None
+        self._refused = False
+        self._images = 0
+        self._annotations: list[dict[str, Any]] = []
+        self._issue: p.Issue | None = None
+
+    def open(self) -> bytes:
+        """The role chunk, once; call it when the response is committed."""
+        if self._opened or self._closed:
+            return b""
+        self._opened = True
+        return self._head + _ROLE + self._tail
+
+    def encode(self, particle: p.Particle) -> bytes:
+        """What one particle adds to the stream. After the `End` nothing is added any more."""
+        handler = _HANDLERS.get(type(particle))
+        return b"" if handler is None or self._closed else handler(self, particle)
+
+    def keepalive(self) -> bytes:
+        """What to send when nothing was sent for a while; only between events, so at any time."""
+        if self._closed:
+            return b""
+        if self._reply.keepalive == "empty-delta":
+            return self.open() or self._head + b"{}" + self._tail
+        return COMMENT
+
+    # What can be seen.
+
+    def _on_text(self, particle: p.Text) -> bytes:
+        if not particle.text:
+            return b""
+        return self._part(particle) + self._delta({"content": particle.text})
+
+    def _on_refusal(self, particle: p.Refusal) -> bytes:
+        if not particle.text:
+            return b""
+        self._refused = True
+        return self._part(particle) + self._delta({"refusal": particle.text})
+
+    def _on_reasoning(self, particle: p.Reasoning) -> bytes:
+        self._last_part = particle
+        return self._deltas(self._reasoning.text(particle))
+
+    def _on_signature(self, particle: p.ReasoningSignature) -> bytes:
+        self._last_part = particle
+        self._reasoning.signature(particle.signature)
+        return b""
+
+    def _on_redacted(self, particle: p.ReasoningRedacted) -> bytes:
+        self._last_part = particle
+        return self._deltas(self._reasoning.parcel(particle.data))
+
+    def _on_tool_call(self, particle: p.ToolCall) -> bytes:
+        out = self._part(particle)
+        index = len(self._calls)
+        id = particle.id if particle.id not in self._calls else f"{particle.id}_{index}"
+        self._calls[id] = index
+        self._latest_call = id
+        function = {"name": particle.name, "arguments": ""}
+        first = {"index": index, "id": id, "type": "function", "function": function}
+        return out + self._delta({"tool_calls": [first]}) + self._arguments(id, particle.arguments)
+
+    def _on_arguments(self, particle: p.ToolCallArguments) -> bytes:
+        return self._arguments(particle.id or self._latest_call, particle.arguments)
+
+    def _arguments(self, id: str | None, arguments: str | None) -> bytes:
+        if not arguments or id not in self._calls:
+            return b""
+        piece = {"index": self._calls[id], "function": {"arguments": arguments}}
+        return self._delta({"tool_calls": [piece]})
+
+    def _on_image(self, particle: p.Image) -> bytes:
+        out = self._part(particle)
+        if particle.partial:
+            return out
+        self._images += 1
+        return out + self._delta({"images": [{"index": self._images - 1, **image(particle)}]})
+
+    def _on_audio(self, particle: p.Audio) -> bytes:
+        out = self._part(particle)
+        if self._facts.clips:
+            self._facts.clips += 1
+            return out
+        self._facts.clips = 1
+        return out + self._delta({"audio": audio(particle, self._reply)})
+
+    def _on_citation(self, particle: p.Citation) -> bytes:
+        if not particle.url:
+            self._facts.documents.append(particle)
+        elif (found := annotation(particle)) not in self._annotations:
+            self._annotations.append(found)
+        return self._part(particle)
+
+    def _on_state(self, particle: p.VendorState) -> bytes:
+        signature = thought_signature(particle.state) if particle.vendor == "gemini" else None
+        if signature is None:
+            return b""
+        call_id = self._latest_call if isinstance(self._last_part, p.ToolCall) else None
+        return self._deltas(self._reasoning.call_signature(signature, call_id))
+
+    def _part(self, particle: p.Particle) -> bytes:
+        """A part that is no reasoning begins or goes on."""
+        self._last_part = particle
+        return self._deltas(self._reasoning.leave())
+
+    # What is kept for the end.
+
+    def _on_metrics(self, particle: p.Metrics) -> bytes:
+        self._facts.metrics = particle
+        return b""
+
+    def _on_model(self, particle: p.ModelName) -> bytes:
+        self._facts.model = particle.name
+        return b""
+
+    def _on_response_id(self, particle: p.ResponseId) -> bytes:
+        self._facts.response_id = self._facts.response_id or particle.id
+        return b""
+
+    def _on_provider(self, particle: p.ProviderInfra) -> bytes:
+        self._facts.provider = particle.label
+        return b""
+
+    def _on_warn(self, particle: p.Warn) -> bytes:
+        self._facts.warnings.append(particle)
+        return b""
+
+    def _on_issue(self, particle: p.Issue) -> bytes:
+        self._issue = particle
+        return b""
+
+    def _on_end(self, end: p.End) -> bytes:
+        word = finish_reason(end, self._refused)
+        out = _event(error_object(self._issue)) if word is None else self._finished(end, word)
+        self._closed = True
+        return out + DONE
+
+    def _finished(self, end: p.End, word: str) -> bytes:
+        if word == "stop" and self._calls:
+            word = "tool_calls"
+        out = self.open() + self._deltas(self._reasoning.leave())
+        if self._annotations:
+            out += self._delta({"annotations": self._annotations})
+        counts, source = usage(self._facts.metrics, self._reply.prompt_bytes, self._answer_bytes)
+        choice = {"index": 0, "delta": {}, "logprobs": None, "finish_reason": word}
+        nothing = {"usage": None} if self._reply.include_usage else {}
+        motes = extension(self._reply, self._facts, end, source)
+        out += _event(self._envelope | {"choices": [choice]} | nothing | {"motes": motes})
+        if self._reply.include_usage:
+            out += _event(self._envelope | {"choices": [], "usage": counts})
+        return out
+
+    def _deltas(self, deltas: Iterable[Delta]) -> bytes:
+        return b"".join([self._delta(delta) for delta in deltas])
+
+    def _delta(self, delta: Delta) -> bytes:
+        data = jsontext.dump_bytes(delta)
+        self._answer_bytes += len(data)
+        return self.open() + self._head + data + self._tail
+
+
+def _frame(envelope: dict[str, Any], include_usage: bool) -> tuple[bytes, bytes]:
+    """The bytes before and after a delta, the same for every chunk of a response but the last ones."""
+    head = b"data: " + jsontext.dump_bytes(envelope)[:-1] + b',"choices":[{"index":0,"delta":'
+    nothing = b',"usage":null' if include_usage else b""
+    return head, b',"logprobs":null,"finish_reason":null}]' + nothing + b"}\n\n"
+
+
+def _event(value: dict[str, Any]) -> bytes:
+    return b"data: " + jsontext.dump_bytes(value) + b"\n\n"
+
+
+_HANDLERS: Final[dict[type, Callable[[ChunkEncoder, Any], bytes]]] = {
+    p.Text: ChunkEncoder._on_text,
+    p.Refusal: ChunkEncoder._on_refusal,
+    p.Reasoning: ChunkEncoder._on_reasoning,
+    p.ReasoningSignature: ChunkEncoder._on_signature,
+    p.ReasoningRedacted: ChunkEncoder._on_redacted,
+    p.ToolCall: ChunkEncoder._on_tool_call,
+    p.ToolCallArguments: ChunkEncoder._on_arguments,
+    p.Image: ChunkEncoder._on_image,
+    p.Audio: ChunkEncoder._on_audio,
+    p.Citation: ChunkEncoder._on_citation,
+    p.CodeCall: ChunkEncoder._part,
+    p.CodeResult: ChunkEncoder._part,
+    p.Video: ChunkEncoder._part,
+    p.Operation: ChunkEncoder._part,
+    p.HostedResource: ChunkEncoder._part,
+    p.VendorState: ChunkEncoder._on_state,
+    p.Metrics: ChunkEncoder._on_metrics,
+    p.ModelName: ChunkEncoder._on_model,
+    p.ResponseId: ChunkEncoder._on_response_id,
+    p.ProviderInfra: ChunkEncoder._on_provider,
+    p.Warn: ChunkEncoder._on_warn,
+    p.Issue: ChunkEncoder._on_issue,
+    p.End: ChunkEncoder._on_end,
+}
+
+UNSAID: Final = (
+    p.Heartbeat,
+    p.Note,
+    p.RetryReset,
+    p.HandleSet,
+    p.DebugRequest,
+    p.DebugProfiler,
+    p.Unknown,
+)
+"""Particles that have no words on this wire; with `_HANDLERS` they are all there are."""

@@ -1,0 +1,81 @@
+"""Reasoning on an OpenAI stream: its text, the tags around it if asked for, its signatures and parcels.
+
+Pure; gives deltas, the encoder frames them. Must never tell an entry of `reasoning_details` twice, nor two
+under one index: an accumulator joins what shares one. Blocks begin and end as in the reassembler.
+"""
+
+from typing import Any, Final
+
+from motes import particles as p
+from motes.egress.reply import GEMINI_FORMAT, Reply, encrypted, signed_text
+
+Delta = dict[str, Any]
+
+_MEMBERS: Final = {
+    "reasoning_content": ("reasoning_content",),
+    "reasoning": ("reasoning",),
+    "both": ("reasoning_content", "reasoning"),
+    "none": (),
+}
+
+
+class ReasoningTrack:
+    """The reasoning of one response. Every method gives the deltas to send, often none."""
+
+    def __init__(self, reply: Reply) -> None:
+        self._reply = reply
+        self._tags = reply.reasoning_field == "think-tags"
+        self._hidden = reply.reasoning_field == "none"
+        self._thinking = False
+        self._block: list[str] | None = None
+        self._signature: str | None = None
+        self._entries = 0
+
+    def text(self, particle: p.Reasoning) -> list[Delta]:
+        """More reasoning."""
+        out = self._signed()
+        if self._block is None or particle.restart:
+            self._block = []
+        self._block.append(particle.text)
+        if not particle.text or self._hidden:
+            return out
+        if self._tags:
+            opening, self._thinking = "" if self._thinking else "<think>", True
+            return [*out, {"content": opening + particle.text}]
+        return [*out, dict.fromkeys(_MEMBERS[self._reply.reasoning_field], particle.text)]
+
+    def signature(self, signature: str) -> None:
+        """The block's signature, held until the block is over: a later one replaces it."""
+        self._signature = signature
+
+    def parcel(self, data: str) -> list[Delta]:
+        """One encrypted parcel."""
+        out = self._signed()
+        self._block = []
+        return out if self._hidden else [*out, self._entry(encrypted(data, self._reply.signature_format))]
+
+    def call_signature(self, signature: str, call_id: str | None) -> list[Delta]:
+        """Gemini's signature of the part before it; a call's is needed even where reasoning is hidden."""
+        return [*self._signed(), self._entry(encrypted(signature, GEMINI_FORMAT, call_id))]
+
+    def leave(self) -> list[Delta]:
+        """Another part begins: the block before it is whole."""
+        out = self._signed()
+        self._block = None
+        if self._thinking:
+            self._thinking = False
+            out.append({"content": "</think>"})
+        return out
+
+    def _signed(self) -> list[Delta]:
+        if self._signature is None:
+            return []
+        text = "".join(self._block or ())
+        signature, self._signature, self._block = self._signature, None, None
+        if self._hidden:
+            return []
+        return [self._entry(signed_text(text, signature, self._reply.signature_format))]
+
+    def _entry(self, entry: dict[str, Any]) -> Delta:
+        self._entries += 1
+        return {"reasoning_details": [{"index": self._entries - 1, **entry}]}

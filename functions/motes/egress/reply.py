@@ -1,0 +1,160 @@
+"""What is the same in every piece of one response, and what the pieces have in common.
+
+Pure values and views. Must never read a clock or make an id: both are arguments.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from motes import particles as p
+from motes.egress.message_json import usage_json
+from motes.settings import Keepalive, ReasoningField
+
+# A rough rule: four bytes of UTF-8 are a token. Only ever shown as an estimate.
+_BYTES_PER_TOKEN: Final = 4
+
+_SIGNATURE_FORMATS: Final = {
+    "anthropic-messages": "anthropic-claude-v1",
+    "gemini-generate": "google-gemini-v1",
+}
+GEMINI_FORMAT: Final = "google-gemini-v1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """One response: who asked for what, and how the caller wants it told.
+
+    `model` is what the caller asked for, `upstream_model` what the vendor was asked for. `prompt_bytes` is
+    the size of the request, for an estimate where the vendor counts nothing. `created` is in epoch seconds.
+    """
+
+    id: str
+    created: int
+    model: str
+    vendor: str
+    upstream_model: str
+    signature_format: str = "unknown"
+    prompt_bytes: int = 0
+    include_usage: bool = False
+    reasoning_field: ReasoningField = "reasoning_content"
+    keepalive: Keepalive = "comment"
+
+
+def signature_format(dialect: str) -> str:
+    """How OpenRouter's vocabulary calls the reasoning signatures of a dialect."""
+    return _SIGNATURE_FORMATS.get(dialect, "unknown")
+
+
+@dataclass(slots=True)
+class Facts:
+    """What was learnt about a run on the way, told at its end in the `motes` member."""
+
+    model: str | None = None
+    response_id: str | None = None
+    provider: str | None = None
+    metrics: p.Metrics | None = None
+    clips: int = 0
+    documents: list[p.Citation] = field(default_factory=list)
+    warnings: list[p.Warn] = field(default_factory=list)
+
+    @property
+    def remarks(self) -> list[dict[str, str]]:
+        """Everything that was dropped, clamped or mended on the way, ours included."""
+        told = [{"code": warning.code, "text": warning.text} for warning in self.warnings]
+        if self.clips > 1:
+            text = f"{self.clips - 1} more audio clips have no place in this answer: ask for particles"
+            told.append({"code": "audio_dropped", "text": text})
+        return told
+
+
+def usage(metrics: p.Metrics | None, prompt_bytes: int, answer_bytes: int) -> tuple[dict[str, Any], str]:
+    """OpenAI's usage object, whole, and where it comes from: measured, partial or estimated.
+
+    A count the vendor does not give is estimated, never zero; details are told only where they are known.
+    """
+    counts: dict[str, Any] = usage_json(metrics) or {}
+    prompt, completion = counts.get("prompt"), counts.get("completion")
+    source = counts.get("source", "estimated")
+    if counts and (prompt is None or completion is None):
+        source = "partial"
+    prompt = _estimate(prompt_bytes) if prompt is None else prompt
+    completion = _estimate(answer_bytes) if completion is None else completion
+    total = counts.get("total")
+    out = {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion if total is None else total,
+    }
+    cached = _known(cached_tokens=counts.get("cached"), cache_write_tokens=counts.get("cache_written"))
+    spent = _known(reasoning_tokens=counts.get("reasoning"))
+    return out | _known(prompt_tokens_details=cached, completion_tokens_details=spent), source
+
+
+def extension(reply: Reply, facts: Facts, end: p.End, usage_source: str) -> dict[str, Any]:
+    """The `motes` member: what OpenAI's words have no place for. Only what is known is in it."""
+    metrics = facts.metrics
+    cents = metrics.cost_cents if metrics else None
+    return {"vendor": reply.vendor, "model": facts.model or reply.upstream_model} | _known(
+        provider=facts.provider,
+        response_id=facts.response_id,
+        native_finish_reason=end.native_stop,
+        detail=end.detail,
+        usage_source=usage_source,
+        cost=None if cents is None else {"amount": cents / 100, "currency": "USD"},
+        documents=[document(citation) for citation in facts.documents],
+        warnings=facts.remarks,
+    )
+
+
+def annotation(citation: p.Citation) -> dict[str, Any]:
+    """A source with an address, as OpenAI annotates it. An unknown place in the text is 0 to 0."""
+    place = {
+        "start_index": citation.start or 0,
+        "end_index": citation.end or 0,
+        "title": citation.title,
+        "url": citation.url,
+    }
+    return {"type": "url_citation", "url_citation": place}
+
+
+def document(citation: p.Citation) -> dict[str, Any]:
+    """A source without an address."""
+    location = dict(citation.location) if citation.location else None
+    return _known(title=citation.title, document=citation.document, text=citation.text, location=location)
+
+
+def image(media: p.Image) -> dict[str, Any]:
+    """An image as aggregators send it in a chat message."""
+    return {"type": "image_url", "image_url": {"url": f"data:{media.mime};base64,{media.base64}"}}
+
+
+def audio(media: p.Audio, reply: Reply) -> dict[str, Any]:
+    """A whole audio clip; there is one in an answer."""
+    clip = {"id": f"audio_{reply.id}", "data": media.base64, "mime_type": media.mime}
+    return clip | _known(transcript=media.label)
+
+
+def signed_text(text: str, signature: str, format: str) -> dict[str, Any]:
+    """A whole block of reasoning with the signature it must go back with."""
+    return {"type": "reasoning.text", "text": text, "signature": signature, "format": format}
+
+
+def encrypted(data: str, format: str, call_id: str | None = None) -> dict[str, Any]:
+    """An opaque parcel of reasoning; `call_id` names the tool call it belongs to."""
+    return {"type": "reasoning.encrypted", "data": data, "format": format} | _known(id=call_id)
+
+
+def thought_signature(state: Any) -> str | None:
+    """Gemini's signature in a vendor state, if there is one."""
+    value = state.get("thoughtSignature") if isinstance(state, Mapping) else None
+    return value if isinstance(value, str) and value else None
+
+
+def _estimate(size: int) -> int:
+    return -(-size // _BYTES_PER_TOKEN)
+
+
+def _known(**members: Any) -> dict[str, Any]:
+    """The members that say something. Zero does; None and what is empty do not."""
+    return {name: value for name, value in members.items() if value not in (None, [], {}, "")}

@@ -1,0 +1,180 @@
+"""What the operator sets: the environment and `motes.toml`, read once into frozen models.
+
+The file is `$MOTES_CONFIG`, else `./motes.toml`, else `$MOTES_HOME/motes.toml`; `MOTES_<NAME>` in the
+environment goes before it. Whatever is wrong is told at once, all of it, as a `PrepareError` that names the
+file, the place and the cure. Must never show a key: keys are `SecretStr`, and no value is ever quoted.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_core import ErrorDetails
+
+from motes.errors import PrepareError
+
+ReasoningField = Literal["reasoning_content", "reasoning", "both", "none", "think-tags"]
+Keepalive = Literal["comment", "empty-delta"]
+StreamUsage = Literal["asked", "always"]
+
+MIB: Final = 1024 * 1024
+FILE_NAME: Final = "motes.toml"
+_NOT_IN_FILE: Final = frozenset({"home", "source", "base_urls"})
+_UNKNOWN: Final = "extra_forbidden"
+
+
+class _Closed(BaseModel):
+    """A name we do not know is a mistake, since it would be obeyed by nobody."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TimeoutSettings(_Closed):
+    """Seconds; what is left out stays as the vendor's row has it."""
+
+    connect: float | None = Field(default=None, gt=0)
+    first_byte: float | None = Field(default=None, gt=0)
+    idle: float | None = Field(default=None, gt=0)
+
+
+class VendorSettings(_Closed):
+    """One `[vendors.<name>]`: a new row, or changes to the built-in row of that name.
+
+    `auth` is `bearer`, `none`, `header:<name>` or `query:<name>`. `key_env` names the environment variable
+    that holds the key. `models` are listed; a vendor serves whatever name it knows.
+    """
+
+    dialect: str | None = None
+    base_url: str | None = None
+    path: str | None = None
+    auth: str | None = None
+    key: SecretStr | None = None
+    key_env: str | None = None
+    quirks: dict[str, Any] = Field(default_factory=dict)
+    timeouts: TimeoutSettings = TimeoutSettings()
+    headers: dict[str, str] = Field(default_factory=dict)
+    models: list[str] | None = None
+
+
+class Settings(_Closed):
+    """Everything that can be set. Times are in seconds, sizes in bytes."""
+
+    home: Path
+    """Where motes keeps its own state: the callers' keys."""
+    source: Path | None = None
+    """The file that was read, if there was one."""
+    base_urls: Mapping[str, str] = Field(default_factory=dict, repr=False)
+    """Every `<VENDOR>_BASE_URL` of the environment, by its full name."""
+
+    heartbeat_s: float = Field(default=10, gt=0)
+    commit_after_s: float = Field(default=8, ge=0)
+    max_body_bytes: int = Field(default=10 * MIB, ge=1)
+    max_event_bytes: int = Field(default=64 * MIB, ge=1)
+    deadline_s: float | None = Field(default=None, gt=0)
+    """How long a run may take; no limit without it."""
+    deadline_warn_s: float = Field(default=15, ge=0)
+    deadline_stop_s: float = Field(default=3, ge=0)
+
+    default_model: str | None = None
+    aliases: dict[str, str] = Field(default_factory=dict)
+    vendors: dict[str, VendorSettings] = Field(default_factory=dict)
+
+    reasoning_field: ReasoningField = "reasoning_content"
+    """The member of an OpenAI delta or message that carries reasoning."""
+    keepalive: Keepalive = "comment"
+    """What an OpenAI stream says when it has nothing to say."""
+    stream_usage: StreamUsage = "asked"
+    """Whether a stream ends with a usage chunk only if the caller asked."""
+    strict_requests: bool = False
+    """Whether an unknown member of a request is refused rather than ignored."""
+
+
+_SCALARS: Final = tuple(
+    name for name in Settings.model_fields if name not in {*_NOT_IN_FILE, "aliases", "vendors"}
+)
+
+
+def load_settings(environ: Mapping[str, str], directory: Path) -> Settings:
+    """The settings of this process. Raises PrepareError with every fault, one a line."""
+    home = home_of(environ)
+    source = _find(environ, directory, home)
+    data = _read(source) if source else {}
+    faults = [f"{source}: {fault}" for fault in _unknown(data, _file_keys(), "")]
+    values = {key: value for key, value in data.items() if key in _file_keys()}
+    values |= {name: environ[_variable(name)] for name in _SCALARS if environ.get(_variable(name))}
+    base_urls = {name: url for name, url in environ.items() if name.endswith("_BASE_URL") and url}
+    try:
+        settings = Settings(home=home, source=source, base_urls=MappingProxyType(base_urls), **values)
+    except ValidationError as error:
+        faults += [_told(item, source, environ) for item in error.errors(include_url=False)]
+    if faults:
+        raise PrepareError("\n".join(faults), code="bad_setting")
+    return settings
+
+
+def home_of(environ: Mapping[str, str]) -> Path:
+    """`$MOTES_HOME`, else `motes` in the XDG data directory."""
+    if environ.get("MOTES_HOME"):
+        return Path(environ["MOTES_HOME"]).expanduser()
+    data = environ.get("XDG_DATA_HOME")
+    return (Path(data) if data else Path.home() / ".local" / "share") / "motes"
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """`; did you mean '…'?` where a known word is near, else nothing."""
+    near = get_close_matches(word, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _file_keys() -> set[str]:
+    return set(Settings.model_fields) - _NOT_IN_FILE
+
+
+def _variable(name: str) -> str:
+    return f"MOTES_{name.upper()}"
+
+
+def _find(environ: Mapping[str, str], directory: Path, home: Path) -> Path | None:
+    named = environ.get("MOTES_CONFIG")
+    if named:
+        path = Path(named).expanduser()
+        if not path.is_file():
+            raise PrepareError(f"MOTES_CONFIG: there is no file {path}", code="bad_setting")
+        return path
+    places = (directory / FILE_NAME, home / FILE_NAME)
+    return next((path for path in places if path.is_file()), None)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PrepareError(f"{path}: cannot be read: {error.strerror}", code="bad_setting") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PrepareError(f"{path}: is not valid TOML: {error}", code="bad_setting") from None
+
+
+def _unknown(data: Mapping[str, Any], known: set[str], place: str) -> list[str]:
+    return [f"{place}{key}: no such setting{closest(key, known)}" for key in data if key not in known]
+
+
+def _told(item: ErrorDetails, source: Path | None, environ: Mapping[str, str]) -> str:
+    """One fault in words: where it stands, what it is, what was meant. Never the value."""
+    steps = [str(step) for step in item["loc"]]
+    variable = _variable(steps[0])
+    by_environment = len(steps) == 1 and steps[0] in _SCALARS and environ.get(variable)
+    where = f"environment variable {variable}" if by_environment else f"{source}: {'.'.join(steps)}"
+    if item["type"] == _UNKNOWN:
+        return f"{where}: no such setting{closest(steps[-1], _siblings(steps))}"
+    return f"{where}: {item['msg'][:1].lower()}{item['msg'][1:]}"
+
+
+def _siblings(steps: list[str]) -> Iterable[str]:
+    """The names that could have stood where the last step stands."""
+    if "timeouts" in steps[:-1]:
+        return TimeoutSettings.model_fields
+    return VendorSettings.model_fields if steps[0] == "vendors" else Settings.model_fields

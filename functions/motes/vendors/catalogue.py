@@ -1,0 +1,213 @@
+"""Which vendor and which of its models a model name means.
+
+Pure: the rows, the settings and the environment's base URLs are arguments. What stands before the first `/`
+names the vendor (by id or alias); the rest is the vendor's own name, which may hold more of them. A name
+without `/` is only ever an alias of the settings.
+
+Where a key goes: a row's key is sent to the host of its row and nowhere else, unless the operator himself
+set another `base_url` for it, in `[vendors.<id>]` or as `<ID>_BASE_URL`. That is his choice, so the key goes
+there. No caller can name a host.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, cast, get_args
+
+from pydantic import TypeAdapter, ValidationError
+
+from motes.dialects.base import DialectName
+from motes.errors import InvalidRequest, PrepareError, UnknownModel
+from motes.quirks import Quirks
+from motes.settings import Settings, VendorSettings, closest
+from motes.vendors.vendor import BEARER, NO_AUTH, Auth, Surface, Timeouts, Vendor
+
+_DIALECTS: Final[tuple[str, ...]] = get_args(DialectName)
+_QUIRKS: Final = TypeAdapter(Quirks)
+_LISTED: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A vendor, and what it calls the model."""
+
+    vendor: Vendor
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """Every vendor there is in this process, and every name by which a model can be asked for."""
+
+    vendors: Mapping[str, Vendor]
+    vendor_aliases: Mapping[str, str]
+    aliases: Mapping[str, str]
+    default_model: str | None = None
+
+    def resolve(self, name: str | None) -> Route:
+        """The route of a model name. Raises InvalidRequest or UnknownModel, which names what there is."""
+        asked = name or self.default_model
+        if not asked:
+            raise InvalidRequest("`model` is required: vendor/model", param="model", code="missing_model")
+        vendor, slash, model = self.aliases.get(asked, asked).partition("/")
+        if not slash or not model:
+            raise UnknownModel(self._no_vendor(asked), param="model")
+        row = self.vendors.get(self.vendor_aliases.get(vendor, vendor))
+        if row is None:
+            raise UnknownModel(self._no_such_vendor(vendor), param="model")
+        if not row.base_url:
+            raise PrepareError(f"vendor {row.id!r} has no address: {_cure(row.id)}")
+        return Route(row, model)
+
+    def names(self, usable: Iterable[str]) -> list[tuple[str, str]]:
+        """(model name, owner) of every alias and every listed model of the vendors named in `usable`."""
+        ids = set(usable)
+        rows = [row for row in self.vendors.values() if row.id in ids]
+        listed = [(f"{row.id}/{model}", row.id) for row in rows for model in row.models]
+        aliased = [(alias, self._owner(target)) for alias, target in self.aliases.items()]
+        return [(name, owner) for name, owner in aliased if owner in ids] + listed
+
+    def with_rows(self, rows: Iterable[Vendor]) -> "Catalogue":
+        """The same with more vendors, which are asked first."""
+        return replace(self, vendors={row.id: row for row in rows} | dict(self.vendors))
+
+    def _owner(self, target: str) -> str:
+        vendor = target.partition("/")[0]
+        return self.vendor_aliases.get(vendor, vendor)
+
+    def _no_vendor(self, asked: str) -> str:
+        near = closest(asked, self.aliases)
+        return f"model {_shown(asked)} names no vendor{near}: write vendor/model. {self._known()}"
+
+    def _no_such_vendor(self, vendor: str) -> str:
+        near = closest(vendor, [*self.vendors, *self.vendor_aliases])
+        return f"there is no vendor {_shown(vendor)}{near}. {self._known()}"
+
+    def _known(self) -> str:
+        names = sorted(self.vendors)
+        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        return f"Known vendors: {', '.join(names[:_LISTED])}{more}."
+
+
+def build_catalogue(
+    rows: Mapping[str, Vendor], vendor_aliases: Mapping[str, str], settings: Settings
+) -> Catalogue:
+    """The catalogue of built-in rows and settings. Raises PrepareError with every fault, one a line."""
+    faults: list[str] = []
+    vendors = dict(rows)
+    for name, changes in settings.vendors.items():
+        id = vendor_aliases.get(name, name) if name not in rows else name
+        try:
+            vendors[id] = _changed(vendors.get(id), id, changes)
+        except ValueError as error:
+            faults += [f"{settings.source}: vendors.{name}{line}" for line in str(error).splitlines()]
+    for id, row in vendors.items():
+        url = settings.base_urls.get(base_url_variable(id))
+        if url:
+            vendors[id] = replace(row, base_url=url)
+    if faults:
+        raise PrepareError("\n".join(faults), code="bad_setting")
+    return Catalogue(
+        vendors=vendors,
+        vendor_aliases=vendor_aliases,
+        aliases=settings.aliases,
+        default_model=settings.default_model,
+    )
+
+
+def base_url_variable(id: str) -> str:
+    """The environment variable that moves a vendor: `<ID>_BASE_URL`."""
+    return _variable(id, "BASE_URL")
+
+
+def _variable(id: str, what: str) -> str:
+    return f"{re.sub(r'[^A-Z0-9]', '_', id.upper())}_{what}"
+
+
+def _cure(id: str) -> str:
+    return f"set `base_url` in [vendors.{id}] of motes.toml, or {base_url_variable(id)}"
+
+
+def _changed(row: Vendor | None, id: str, changes: VendorSettings) -> Vendor:
+    """A built-in row with the given members changed, or a new one. Raises ValueError, its place in front."""
+    if not id or "/" in id:
+        raise ValueError(": a vendor's name has no `/` in it")
+    base = row or _new(id, changes)
+    surface = base.surfaces[0]
+    if changes.dialect is not None:
+        surface = Surface(dialect=_dialect(changes.dialect))
+    if changes.path is not None:
+        surface = replace(surface, path=changes.path)
+    return replace(
+        base,
+        base_url=base.base_url if changes.base_url is None else _url(changes.base_url),
+        surfaces=(surface, *(s for s in base.surfaces[1:] if s.dialect != surface.dialect)),
+        auth=base.auth if changes.auth is None else _auth(changes.auth),
+        key_name=changes.key_env or base.key_name,
+        quirks=_quirks(base.quirks, changes.quirks),
+        timeouts=_timeouts(base.timeouts, changes),
+        headers={**base.headers, **{name.lower(): value for name, value in changes.headers.items()}},
+        models=base.models if changes.models is None else tuple(changes.models),
+    )
+
+
+def _new(id: str, changes: VendorSettings) -> Vendor:
+    missing = [name for name in ("dialect", "base_url") if getattr(changes, name) is None]
+    if missing:
+        raise ValueError(f": a new vendor needs {' and '.join(missing)}")
+    surface = Surface(dialect=_dialect(changes.dialect or ""))
+    return Vendor(id=id, base_url="", surfaces=(surface,), key_name=_variable(id, "API_KEY"))
+
+
+def _dialect(name: str) -> DialectName:
+    if name not in _DIALECTS:
+        raise ValueError(
+            f".dialect: there is no dialect {name[:40]!r}{closest(name, _DIALECTS)}; known are "
+            f"{', '.join(_DIALECTS)}"
+        )
+    return cast(DialectName, name)
+
+
+def _url(text: str) -> str:
+    if not re.match(r"https?://[^/\s]+", text):
+        raise ValueError(".base_url: must be an address that begins with http:// or https://")
+    return text
+
+
+def _auth(text: str) -> Auth:
+    kind, _, name = text.partition(":")
+    if text == "bearer":
+        return BEARER
+    if text == "none":
+        return NO_AUTH
+    if kind == "header" and name:
+        return Auth("header", name.lower())
+    if kind == "query" and name:
+        return Auth("query", name)
+    raise ValueError(".auth: use bearer, none, header:<name> or query:<name>")
+
+
+def _quirks(base: Quirks, changes: Mapping[str, Any]) -> Quirks:
+    """The quirks with the given ones changed."""
+    known = Quirks.__dataclass_fields__
+    unknown = [
+        f".quirks.{name}: no such quirk{closest(name, known)}" for name in changes if name not in known
+    ]
+    if unknown:
+        raise ValueError("\n".join(unknown))
+    try:
+        read = _QUIRKS.validate_python(dict(changes))
+    except ValidationError as error:
+        items = error.errors(include_url=False)
+        told = [f".quirks.{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in items]
+        raise ValueError("\n".join(told)) from None
+    return replace(base, **{name: getattr(read, name) for name in changes})
+
+
+def _timeouts(base: Timeouts, changes: VendorSettings) -> Timeouts:
+    given = changes.timeouts.model_dump(exclude_none=True)
+    return replace(base, **given)
+
+
+def _shown(name: str) -> str:
+    return repr(name if len(name) <= 80 else name[:79] + "…")
