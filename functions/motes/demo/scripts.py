@@ -1,0 +1,115 @@
+"""What the demo vendor's models do, as data: no wire, no clock, no socket.
+
+A script is a sequence of beats; each dialect's wire has its own words for them. `{question}` in a text
+stands for the end of the last user turn.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeAlias
+
+MAX_QUESTION_CHARS: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Think:
+    """The model reasons."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """The model answers."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The vendor searches the web by itself and finds one page."""
+
+    query: str
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Answer text that rests on a page."""
+
+    text: str
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The model calls a tool of the client."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Nothing comes for so many seconds."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The connection breaks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """The vendor says that it is overloaded."""
+
+
+Beat: TypeAlias = Think | Say | Search | Quote | Call | Pause | Cut | Fail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """One model's behaviour. `refuses_first`: every second request is told to come back in a second."""
+
+    beats: Sequence[Beat] = field(default=())
+    refuses_first: bool = False
+
+    def about(self, question: str) -> "Script":
+        """The script with the question in its place."""
+        asked = " ".join(question.split())[:MAX_QUESTION_CHARS] or "nothing"
+        return replace(self, beats=tuple(_filled(beat, asked) for beat in self.beats))
+
+
+def _filled(beat: Beat, question: str) -> Beat:
+    if isinstance(beat, Think | Say):
+        return replace(beat, text=beat.text.replace("{question}", question))
+    return beat
+
+
+_PAGE: Final = ("Mote (dust)", "https://en.wiktionary.org/wiki/mote")
+
+SCRIPTS: Final[Mapping[str, Script]] = {
+    "hello": Script(
+        beats=(
+            Think("The question is “{question}”. I will look the word up, "),
+            Think("answer in two sentences, and then ask for the time."),
+            Search("what is a mote", *_PAGE),
+            Pause(1.6),
+            Say("You asked: “{question}”. "),
+            Quote("A mote is a speck of dust, such as one sees in a beam of light.", *_PAGE),
+            Say(" Let me see what time it is where you are: 東京, Zürich or São Paulo?"),
+            Call("get_time", {"city": "Zürich", "format": "24h"}),
+        )
+    ),
+    "slow": Script(beats=(Pause(12.0), Say("Here I am at last. "), Say("You asked: “{question}”."))),
+    "cut": Script(beats=(Say("This answer will not come to its "), Say("end, because the "), Cut())),
+    "flaky": Script(
+        beats=(Say("The second attempt went well. You asked: “{question}”."),), refuses_first=True
+    ),
+    "echo": Script(beats=(Say("{question}"),)),
+    "error": Script(beats=(Say("So far it goes well, "), Say("and now "), Fail())),
+}

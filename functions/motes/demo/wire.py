@@ -1,0 +1,119 @@
+"""What the demo vendor's three wires have in common: what was asked, what is refused, what is counted.
+
+Pure. Must never hold a word of one wire.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeAlias
+
+from motes import jsontext
+from motes.demo.scripts import Beat, Call, Cut, Pause, Quote, Say, Think
+
+_WORDS: Final = re.compile(r"\S+\s*|\s+")
+Step: TypeAlias = bytes | Pause | Cut
+"""What the server does next: write these bytes, wait, or break the connection."""
+
+
+class Refused(Exception):
+    """The vendor will not take this request. `word` is its own name for the reason."""
+
+    def __init__(self, status: int, word: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.word = word
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One request, as far as the demo vendor reads it. `serial` and `created` name the answer."""
+
+    model: str
+    question: str
+    stream: bool
+    with_usage: bool = True
+    as_array: bool = False
+    serial: int = 0
+    created: int = 0
+
+
+class Wire(Protocol):
+    """One dialect's wire: reads requests, writes answers."""
+
+    stream_type: str
+    """The content type of a streamed answer."""
+    overloaded: Refused
+    """How the vendor says that it has too much to do."""
+
+    def read(self, target: str, headers: dict[str, str], body: bytes) -> Asked:
+        """What is asked. Raises Refused as the vendor would."""
+        ...
+
+    def stream(self, asked: Asked, beats: Sequence[Beat]) -> Iterator[Step]:
+        """The streamed answer."""
+        ...
+
+    def whole(self, asked: Asked, beats: Sequence[Beat]) -> dict[str, Any]:
+        """The answer as one JSON body."""
+        ...
+
+    def refusal(self, refused: Refused) -> dict[str, Any]:
+        """The JSON body of a refusal."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Counts as a tokenizer might give them: about one a word."""
+
+    prompt: int
+    answer: int
+    thinking: int
+
+
+def tokens_of(asked: Asked, beats: Sequence[Beat]) -> Tokens:
+    """What the answer costs."""
+    answer = sum(len(words(b.text)) for b in beats if isinstance(b, Say | Quote))
+    answer += sum(2 + 3 * len(b.arguments) for b in beats if isinstance(b, Call))
+    thinking = sum(len(words(b.text)) for b in beats if isinstance(b, Think))
+    return Tokens(8 + len(words(asked.question)), answer, thinking)
+
+
+def words(text: str) -> list[str]:
+    """A text in the pieces it is streamed in."""
+    return _WORDS.findall(text)
+
+
+def halves(text: str) -> tuple[str, str]:
+    """A text cut where a stream would cut it: anywhere."""
+    return text[: len(text) // 2], text[len(text) // 2 :]
+
+
+def object_of(body: bytes) -> dict[str, Any]:
+    """The JSON object of a request body. Raises Refused."""
+    try:
+        value = jsontext.loads(body)
+    except ValueError:
+        raise Refused(400, "invalid_request_error", "the body is not valid JSON") from None
+    if not isinstance(value, dict):
+        raise Refused(400, "invalid_request_error", "the body must be a JSON object")
+    return value
+
+
+def last_text(messages: Any, parts_of: str = "content") -> str:
+    """The text of the last user turn, whatever its form. Raises Refused where there is no turn at all."""
+    if not isinstance(messages, list) or not messages:
+        raise Refused(400, "invalid_request_error", "at least one message is required")
+    for message in reversed(messages):
+        if isinstance(message, dict) and message.get("role", "user") == "user":
+            return _joined(message.get(parts_of))
+    return ""
+
+
+def _joined(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))
