@@ -34,12 +34,19 @@ def dumps(value: Any) -> str:
 
 
 def dump_bytes(value: Any) -> bytes:
-    """Compact JSON as UTF-8 bytes, like `dumps`."""
+    """Compact JSON as UTF-8 bytes, like `dumps`. Raises ValueError where it is nested too deeply."""
     try:
         return orjson.dumps(value)
     except TypeError:
+        return _dump_tolerantly(value)
+
+
+def _dump_tolerantly(value: Any) -> bytes:
+    try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        return mend_surrogates(text).encode()
+    except RecursionError:
+        raise ValueError("JSON nested too deeply") from None
+    return mend_surrogates(text).encode()
 
 
 def mend_surrogates(text: str) -> str:
