@@ -1,0 +1,45 @@
+"""The command `motes`: one module a command, each loaded in full only when it is the one that runs.
+
+Must never import a room of the gateway at the top: `motes --help` answers at once. A command module offers
+`add_to(commands)`, which declares its options and names its `run(args) -> exit status`.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Final
+
+from motes import __version__
+
+COMMANDS: Final = ("demo", "serve", "keys", "replay", "explain", "check")
+_INTERRUPTED: Final = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command. Gives the exit status; 2 is a command line that cannot be meant."""
+    args = _parser().parse_args(argv)
+    run = getattr(args, "run", None)
+    if run is None:
+        _parser().print_help()
+        return 2
+    try:
+        return int(run(args))
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone (`motes replay … | head`). Python must not try to flush again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="motes", description="One stream of small messages out of every language-model vendor's own."
+    )
+    parser.add_argument("--version", action="version", version=f"motes {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for name in COMMANDS:
+        import_module(f"motes.cli.{name}").add_to(commands)
+    return parser

@@ -1,0 +1,107 @@
+"""A recording of an upstream's answer: the one format motes has for it, read from disk.
+
+A folder with `response.bin` (body bytes as on the wire) and `meta.json`, or a bare file of body bytes.
+Must never guess: what cannot be read is `Unreadable`, with the reason.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TypeVar
+
+from motes import jsontext
+
+_T = TypeVar("_T")
+
+
+class Unreadable(Exception):
+    """A path that holds no recording, or one whose description makes no sense."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """What an upstream answered. `reads` are the byte offsets where reads of the body ended.
+
+    `dialect` decides the parser, `vendor` and `quirks` lend its differences; header names are lower case.
+    """
+
+    name: str
+    body: bytes = field(repr=False)
+    dialect: str | None = None
+    vendor: str | None = None
+    model: str | None = None
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    reads: tuple[int, ...] = ()
+    reset: bool = False
+    quirks: Mapping[str, Any] = field(default_factory=dict)
+
+    def pieces(self, chunk: int | None = None, cut: int | None = None) -> Iterator[bytes]:
+        """The body in the reads it came in, or in reads of `chunk` bytes; no more than `cut` bytes."""
+        body = self.body if cut is None else self.body[:cut]
+        ends: range | tuple[int, ...] = range(chunk, len(body), chunk) if chunk else self.reads
+        places = [0, *(end for end in ends if 0 < end < len(body)), len(body)]
+        return (body[start:end] for start, end in pairwise(places) if end > start)
+
+
+def load(path: str) -> Recording:
+    """The recording a path names. Raises Unreadable."""
+    place = Path(path)
+    try:
+        if not place.is_dir():
+            return Recording(name=path, body=place.read_bytes())
+        meta = jsontext.loads((place / "meta.json").read_bytes())
+        body = (place / "response.bin").read_bytes()
+    except OSError as error:
+        raise Unreadable(f"{error.filename or path}: {error.strerror or error}") from None
+    except ValueError:
+        raise Unreadable(f"{place / 'meta.json'} is not valid JSON") from None
+    if not isinstance(meta, dict):
+        raise Unreadable(f"{place / 'meta.json'} holds no JSON object")
+    return _described(path, body, meta)
+
+
+def _described(path: str, body: bytes, meta: Mapping[str, Any]) -> Recording:
+    return Recording(
+        name=path,
+        body=body,
+        dialect=_member(meta, "dialect", str, None),
+        vendor=_member(meta, "vendor", str, None),
+        model=_member(meta, "model", str, None),
+        status=_member(meta, "status", int, 200),
+        headers=_headers(meta.get("headers")),
+        reads=_offsets(_member(meta, "chunks", list, [])),
+        reset=_member(meta, "eof", str, "clean") == "reset",
+        quirks=_member(meta, "quirks", dict, {}),
+    )
+
+
+def _member(meta: Mapping[str, Any], name: str, kind: type[_T], default: Any) -> Any:
+    value = meta.get(name)
+    if value is None:
+        return default
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise Unreadable(f"meta.json: {name} must be {_NAMES[kind]}")
+    return value
+
+
+def _headers(value: Any) -> dict[str, str]:
+    """Headers as an object, of texts or of lists of them, or as a list of pairs; names in lower case."""
+    pairs = value.items() if isinstance(value, dict) else value or ()
+    out: dict[str, str] = {}
+    try:
+        for name, item in pairs:
+            out[str(name).lower()] = ", ".join(map(str, item)) if isinstance(item, list) else str(item)
+    except (TypeError, ValueError):
+        raise Unreadable("meta.json: headers must be an object of texts") from None
+    return out
+
+
+def _offsets(values: list[Any]) -> tuple[int, ...]:
+    if not all(isinstance(value, int) for value in values):
+        raise Unreadable("meta.json: chunks must be byte offsets")
+    return tuple(sorted(values))
+
+
+_NAMES: Mapping[type, str] = {dict: "an object", list: "a list", str: "a string", int: "an integer"}

@@ -1,0 +1,76 @@
+"""The one place that writes to standard output and standard error.
+
+Rich where a terminal is there and the package too, plain text where not. Must never write anything but
+UTF-8, whatever the locale says: the output of `motes replay` is data.
+"""
+
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class Terminal:
+    """Where a command speaks: results to standard output, words about them to standard error."""
+
+    def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
+        self._out = out or sys.stdout
+        self._err = err or sys.stderr
+        self._console = _console(self._out)
+        self._told: set[str] = set()
+
+    def data(self, data: bytes) -> None:
+        """Bytes of a result, as they are. Call `flush` when they must be seen."""
+        buffer = getattr(self._out, "buffer", None)
+        if buffer is None:
+            self._out.write(data.decode())
+        else:
+            self._out.flush()
+            buffer.write(data)
+
+    def flush(self) -> None:
+        """Let everything written so far be seen."""
+        self._out.flush()
+
+    def piece(self, text: str, style: str = "") -> None:
+        """A piece of a line, seen at once. `style` is a rich style, and nothing where output is plain."""
+        if self._console is None:
+            self.data(text.encode("utf-8", "replace"))
+        else:
+            self._console.print(text, style=style, end="", markup=False, highlight=False, soft_wrap=True)
+        self.flush()
+
+    def line(self, text: str = "", style: str = "") -> None:
+        """A whole line of a result."""
+        self.piece(f"{text}\n", style)
+
+    def word(self, text: str) -> None:
+        """A remark beside the result; the same one is made once."""
+        if text not in self._told:
+            self._told.add(text)
+            self._say(text)
+
+    def error(self, text: str) -> None:
+        """Why the command failed."""
+        self._say(f"error: {text}")
+
+    def _say(self, text: str) -> None:
+        data = f"motes: {text}\n".encode("utf-8", "replace")
+        buffer = getattr(self._err, "buffer", None)
+        if buffer is None:
+            self._err.write(data.decode())
+        else:
+            self._err.flush()
+            buffer.write(data)
+        self._err.flush()
+
+
+def _console(out: TextIO) -> "Console | None":
+    if not out.isatty():
+        return None
+    try:
+        from rich.console import Console
+    except ImportError:
+        return None
+    return Console(file=out)
