@@ -198,6 +198,9 @@ class Transmitter:
         known: dict[str, Any] = {name: value for name, value in tokens.items() if value is not None}
         if known:
             self._metrics = replace(self._metrics, **known, source="partial" if partial else "measured")
+        if self._sent_metrics is None:
+            # At once and not at the next drain: how the bytes were cut must not show in the particles.
+            self._put_metrics()
 
     def model(self, name: str) -> None:
         """See `Emitter`."""
@@ -277,10 +280,6 @@ class Transmitter:
     def drain(self) -> Iterator[p.Particle]:
         """The particles queued since the last drain, in order. `End` is not among them: see `end`."""
         queue, self._queue = self._queue, []
-        if self._sent_metrics is None and self._metrics != p.Metrics():
-            self._put_metrics()
-            queue += self._queue
-            self._queue = []
         return iter(queue)
 
     # How it is done.
