@@ -24,8 +24,10 @@ class WireEvent:
 class Demuxer(Protocol):
     """Bytes in, whole events out; keeps what is still incomplete."""
 
-    error: str | None
-    """Why nothing more will come (an event above the limit, a broken frame), or None."""
+    @property
+    def error(self) -> str | None:
+        """Why nothing more will come (an event above the limit, a broken frame), or None."""
+        ...
 
     def feed(self, data: bytes) -> Iterable[WireEvent]:
         """The events that these bytes complete."""
