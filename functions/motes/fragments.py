@@ -155,4 +155,5 @@ class Message:
 
     def media(self, kind: type[p.Image | p.Audio | p.Video]) -> list[p.Image | p.Audio | p.Video]:
         """The media of one kind, in order; previews are not among them."""
-        return [f.media for f in self.fragments if isinstance(f, MediaFragment) and isinstance(f.media, kind)]
+        media = [f.media for f in self.fragments if isinstance(f, MediaFragment)]
+        return [m for m in media if isinstance(m, kind) and not (isinstance(m, p.Image) and m.partial)]
