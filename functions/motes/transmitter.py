@@ -25,7 +25,12 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Continue:
-    """The upstream paused: send the same request again with `patch` laid over its JSON body."""
+    """The upstream paused: send the same request again with `patch` laid over its JSON body.
+
+    `motes.continuation.continued` lays it: a member `messages+` is appended to the body's `messages` (and
+    merged into a last turn of the same role), any other member replaces the body's; text over an object
+    replaces the object's `id` only.
+    """
 
     patch: Mapping[str, Any]
     reason: str
