@@ -10,9 +10,29 @@ from typing import Final, Literal
 
 TokenField = Literal["max_tokens", "max_completion_tokens", "by-model"]
 ReasoningControl = Literal[
-    "none", "effort", "openrouter", "thinking-type", "thinking-type-effort", "enable-flag", "mistral"
+    "none",
+    "effort",
+    "effort-or-disabled",
+    "openrouter",
+    "thinking-type",
+    "thinking-type-effort",
+    "enable-flag",
+    "mistral",
 ]
 UsageMode = Literal["ask", "given", "forbidden"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRule:
+    """What a family of models takes, told by the head of its name; the longest head that fits counts.
+
+    `efforts` maps neutral efforts to the vendor's words; an effort that is not in it is refused, and a
+    family without any does not reason. `off_by_default`: it reasons only when it is asked to.
+    """
+
+    prefix: str
+    efforts: Mapping[str, str] = field(default_factory=dict)
+    off_by_default: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +50,13 @@ class Quirks:
     effort_map: Mapping[str, str | None] = field(default_factory=dict)
     """Neutral effort to the vendor's word; None drops it with a warning."""
     reasoning_models: tuple[str, ...] = ()
-    """Model-name prefixes of reasoning families that refuse sampling parameters."""
-    replay_reasoning: Literal["never", "with-tools", "always"] = "never"
-    """Whether assistant turns carry `reasoning_content` back."""
+    """Heads of the names of models that reason. Where there are none, effort is passed on for any model."""
+    model_rules: tuple[ModelRule, ...] = ()
+    """Families whose efforts differ from the vendor's."""
+    drop_when_reasoning: frozenset[str] = frozenset()
+    """Parameters the vendor refuses, or ignores, while a model reasons; dropped with a warning."""
+    replay_reasoning: Literal["never", "with-tools", "always", "details"] = "never"
+    """Whether assistant turns carry `reasoning_content` back; `details` sends `reasoning_details`."""
     usage_mode: UsageMode = "ask"
     drop: frozenset[str] = frozenset()
     """Parameters the vendor refuses; dropped with a warning."""
@@ -40,7 +64,14 @@ class Quirks:
     """Parameters the vendor calls otherwise, such as seed -> random_seed."""
     passthrough: frozenset[str] = frozenset()
     """Extension fields of the request that are passed on; `*` passes everything unknown."""
-    tool_choice: Literal["full", "no-forced", "auto-only"] = "full"
+    tool_choice: Literal["full", "no-forced", "forced-without-thinking", "auto-only"] = "full"
+    """What may be chosen; `forced-without-thinking`: a forced tool switches reasoning off."""
+    strict_tools: bool = True
+    """Whether a function may be marked `strict`."""
+    custom_tools: bool = False
+    """Whether free-form (`custom`) tools are known."""
+    cache_control: bool = False
+    """Whether parts of a message may carry `cache_control`."""
     tool_id: Literal["any", "nine-alphanumerics"] = "any"
     assistant_after_tool: bool = False
     """Whether a user turn directly after a tool result is refused."""

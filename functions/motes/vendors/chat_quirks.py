@@ -1,0 +1,250 @@
+"""How the vendors that speak the chat dialect differ from it: data, one `Quirks` a vendor.
+
+Must never hold code that runs after import; a difference that needs an `if` is a field of `Quirks`.
+Sources: the vendors' API references, all read on 2026-11-29; each entry names its pages' host.
+"""
+
+from functools import partial
+from typing import Final
+
+from motes.quirks import ModelRule, Quirks
+
+_ORDER: Final = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
+_WORDS: Final = {"off": "none"}
+
+
+def _efforts(*known: str) -> dict[str, str]:
+    """Every neutral effort as the nearest of the efforts a vendor knows; of two as near, the higher."""
+    places = [_ORDER.index(effort) for effort in known]
+    out = {}
+    for at, effort in enumerate(_ORDER):
+        near = _ORDER[min(places, key=partial(_distance, at))]
+        out[effort] = _WORDS.get(near, near)
+    return out
+
+
+def _distance(at: int, place: int) -> tuple[int, int]:
+    return abs(place - at), -place
+
+
+_SAMPLING: Final = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty"})
+_OPENAI_ONLY: Final = frozenset(
+    {
+        "audio",
+        "metadata",
+        "modalities",
+        "prediction",
+        "safety_identifier",
+        "service_tier",
+        "store",
+        "verbosity",
+        "web_search_options",
+    }
+)
+_LOCAL_SAMPLERS: Final = frozenset({"top_k", "min_p", "repetition_penalty", "chat_template_kwargs"})
+
+# developers.openai.com/api/docs: which efforts a family takes on this endpoint (`max` is none of them).
+_OPENAI_RULES: Final = (
+    ModelRule(prefix="o1", efforts=_efforts("low", "medium", "high")),
+    ModelRule(prefix="o3", efforts=_efforts("low", "medium", "high")),
+    ModelRule(prefix="o4", efforts=_efforts("low", "medium", "high")),
+    ModelRule(prefix="gpt-5", efforts=_efforts("minimal", "low", "medium", "high")),
+    ModelRule(prefix="gpt-5-chat"),
+    ModelRule(prefix="gpt-5-pro", efforts=_efforts("high")),
+    ModelRule(prefix="gpt-5.1", efforts=_efforts("off", "low", "medium", "high"), off_by_default=True),
+    *(
+        ModelRule(
+            prefix=f"gpt-5.{minor}",
+            efforts=_efforts("off", "low", "medium", "high", "xhigh"),
+            off_by_default=minor < 5,
+        )
+        for minor in (2, 3, 4, 5, 6)
+    ),
+    *(
+        ModelRule(prefix=f"gpt-5.{minor}-pro", efforts=_efforts("medium", "high", "xhigh"))
+        for minor in (2, 4, 5)
+    ),
+    *(ModelRule(prefix=f"gpt-5.{minor}-chat") for minor in (1, 2, 3)),
+    ModelRule(prefix="gpt-6", efforts=_efforts("off", "low", "medium", "high", "xhigh")),
+    *(
+        ModelRule(prefix=prefix, efforts=_efforts("low", "medium", "high", "xhigh"))
+        for prefix in ("gpt-6-astra", "gpt-6.2-astra", "gpt-6.1-sol", "gpt-6.2-sol")
+    ),
+)
+
+OPENAI: Final = Quirks(
+    token_field="max_completion_tokens",  # noqa: S106 (a member's name)
+    developer_role=True,
+    effort_map=_efforts("off", "minimal", "low", "medium", "high", "xhigh"),
+    reasoning_models=("o1", "o3", "o4", "gpt-5", "gpt-6"),
+    model_rules=_OPENAI_RULES,
+    drop_when_reasoning=_SAMPLING | {"logit_bias", "stop"},
+    passthrough=frozenset(
+        {"moderation", "prompt_cache_breakpoint", "prompt_cache_options", "prompt_cache_retention"}
+    ),
+    custom_tools=True,
+    max_stop=4,
+)
+
+# openrouter.ai/docs: the unified `reasoning` object, routing and plug-ins.
+OPENROUTER: Final = Quirks(
+    developer_role=True,
+    reasoning_control="openrouter",
+    effort_map=_efforts("off", "minimal", "low", "medium", "high", "xhigh", "max"),
+    model_rules=(ModelRule(prefix="google", efforts=_efforts("off", "minimal", "low", "medium", "high")),),
+    replay_reasoning="details",
+    cache_control=True,
+    passthrough=frozenset(
+        {
+            "image_config",
+            "include_reasoning",
+            "min_p",
+            "models",
+            "plugins",
+            "prompt_cache_options",
+            "provider",
+            "repetition_penalty",
+            "route",
+            "session_id",
+            "stop_server_tools_when",
+            "top_a",
+            "top_k",
+            "trace",
+            "transforms",
+            "usage",
+        }
+    ),
+)
+
+# api-docs.deepseek.com: thinking is on unless it is switched off; `max_completion_tokens` is ignored there.
+DEEPSEEK: Final = Quirks(
+    merge_same_role=True,
+    reasoning_control="thinking-type-effort",
+    effort_map={
+        "off": "none",
+        "minimal": "low",
+        "low": "low",
+        "medium": "high",
+        "high": "high",
+        "xhigh": "high",
+        "max": "max",
+    },
+    reasoning_models=("deepseek",),
+    drop_when_reasoning=_SAMPLING,
+    replay_reasoning="with-tools",
+    drop=_OPENAI_ONLY | {"logit_bias", "parallel_tool_calls", "prompt_cache_key", "seed"},
+    tool_choice="forced-without-thinking",
+    strict_tools=False,
+    max_stop=16,
+    json_schema="json-object",
+)
+
+# console.groq.com/docs: qwen takes none or default, gpt-oss the three levels.
+GROQ: Final = Quirks(
+    token_field="max_completion_tokens",  # noqa: S106 (a member's name)
+    developer_role=True,
+    effort_map=_efforts("low", "medium", "high"),
+    model_rules=(
+        ModelRule(prefix="qwen/qwen3", efforts={"off": "none"} | dict.fromkeys(_ORDER[1:], "default")),
+        ModelRule(prefix="qwen/qwen3.8", efforts=_efforts("off", "low", "medium", "high")),
+    ),
+    drop=(_OPENAI_ONLY - {"service_tier"})
+    | {"frequency_penalty", "logit_bias", "presence_penalty", "prompt_cache_key"},
+    passthrough=frozenset(
+        {
+            "citation_options",
+            "compound_custom",
+            "disable_tool_validation",
+            "documents",
+            "include_reasoning",
+            "reasoning_format",
+            "search_settings",
+        }
+    ),
+    max_stop=4,
+)
+
+# docs.mistral.ai/api: unknown members are refused with 422, `stream_options` among them.
+MISTRAL: Final = Quirks(
+    reasoning_control="mistral",
+    effort_map={"off": "none"} | dict.fromkeys(_ORDER[1:], "high"),
+    reasoning_models=(
+        "magistral",
+        "mistral-medium-3.5",
+        "mistral-medium-latest",
+        "mistral-small-4",
+        "mistral-small-latest",
+    ),
+    usage_mode="forbidden",
+    drop=(_OPENAI_ONLY - {"metadata", "prediction", "service_tier"}) | {"logit_bias", "user"},
+    rename={"seed": "random_seed"},
+    passthrough=frozenset({"guardrails", "min_tokens", "prompt_mode", "safe_prompt", "top_k"}),
+    tool_id="nine-alphanumerics",
+    assistant_after_tool=True,
+)
+
+# docs.x.ai: completion tokens leave reasoning out; reasoning models refuse penalties and stop.
+XAI: Final = Quirks(
+    token_field="max_completion_tokens",  # noqa: S106 (a member's name)
+    developer_role=True,
+    effort_map=_efforts("low", "medium", "high", "xhigh"),
+    reasoning_models=("grok-3-mini", "grok-4"),
+    model_rules=(
+        ModelRule(prefix="grok-3-mini", efforts=_efforts("low", "high")),
+        ModelRule(prefix="grok-4.3", efforts=_efforts("off", "low", "medium", "high")),
+    ),
+    drop_when_reasoning=frozenset({"presence_penalty", "frequency_penalty", "stop"}),
+    drop=_OPENAI_ONLY | {"logit_bias"},
+    passthrough=frozenset({"deferred"}),
+    reasoning_in_completion=False,
+)
+
+# docs.together.ai: reasoning is switched by an object and graded by an effort.
+TOGETHERAI: Final = Quirks(
+    reasoning_control="effort-or-disabled",
+    effort_map=_efforts("off", "low", "medium", "high"),
+    drop=_OPENAI_ONLY | {"parallel_tool_calls", "prompt_cache_key", "user"},
+    passthrough=_LOCAL_SAMPLERS | {"compliance", "context_length_exceeded_behavior", "echo", "safety_model"},
+    strict_tools=False,
+)
+
+# docs.fireworks.ai
+FIREWORKS: Final = Quirks(
+    effort_map=_efforts("off", "low", "medium", "high"),
+    drop=_OPENAI_ONLY - {"service_tier"},
+    passthrough=_LOCAL_SAMPLERS
+    | {
+        "context_length_exceeded_behavior",
+        "mirostat_lr",
+        "mirostat_target",
+        "perf_metrics_in_response",
+        "prompt_cache_isolation_key",
+        "reasoning_history",
+        "typical_p",
+    },
+)
+
+# docs.ollama.com/api/openai-compatibility
+OLLAMA: Final = Quirks(
+    effort_map=_efforts("off", "low", "medium", "high"),
+    drop=_OPENAI_ONLY | {"logit_bias", "parallel_tool_calls", "prompt_cache_key", "user"},
+    tool_choice="auto-only",
+    strict_tools=False,
+)
+
+# Any host that calls itself compatible: what OpenAI documents is sent, and the samplers of local servers.
+COMPATIBLE: Final = Quirks(
+    token_field="by-model",  # noqa: S106 (a member's name)
+    passthrough=_LOCAL_SAMPLERS
+    | {
+        "cache_salt",
+        "enable_thinking",
+        "grammar",
+        "include_reasoning",
+        "min_tokens",
+        "separate_reasoning",
+        "stop_token_ids",
+        "structured_outputs",
+        "thinking_budget",
+    },
+)
