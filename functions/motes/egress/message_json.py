@@ -32,7 +32,7 @@ def message_json(message: Message, *, visible: bool) -> dict[str, Any]:
         "model": message.model,
         "response_id": message.response_id,
         "citations": citations_json(message.citations),
-        "images": sum(not (isinstance(media, p.Image) and media.partial) for media in message.media(p.Image)),
+        "images": len(message.media(p.Image)),
         "audio": len(message.media(p.Audio)),
         "error": error_json(failure_of(message.issue), visible=visible) if failed else None,
         "end": end.reason,

@@ -1,0 +1,336 @@
+"""`motes replay`: one row a recording, in order, whatever the recording is and however it is read."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes.recordings import WIRE
+from motes import particles as p
+from motes.cli import main
+
+CHUNK = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m-1"}
+USAGE = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+
+
+def sse(*events: dict[str, Any], done: bool = True) -> bytes:
+    body = b"".join(b"data: " + json.dumps(e, ensure_ascii=False).encode() + b"\n\n" for e in events)
+    return body + (b"data: [DONE]\n\n" if done else b"")
+
+
+def delta(finish: str | None = None, **members: Any) -> dict[str, Any]:
+    return CHUNK | {"choices": [{"index": 0, "delta": members, "finish_reason": finish}]}
+
+
+HELLO = sse(
+    delta(role="assistant", content=""),
+    delta(content="Grüß "),
+    delta(content="Gott 海"),
+    delta("stop"),
+    CHUNK | {"choices": [], "usage": USAGE},
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Any:
+    def make(body: bytes = HELLO, name: str = "r", **meta: Any) -> Path:
+        path = tmp_path / name
+        path.mkdir()
+        (path / "response.bin").write_bytes(body)
+        known = {"dialect": "openai-chat", "vendor": "openai", "model": "m-1", "status": 200}
+        (path / "meta.json").write_text(json.dumps(known | meta))
+        return path
+
+    return make
+
+
+@pytest.fixture
+def replay(capfdbinary: Any) -> Any:
+    def run(*args: Any, status: int = 0) -> tuple[list[dict[str, Any]], str]:
+        assert main(["replay", *map(str, args)]) == status
+        out, err = capfdbinary.readouterr()
+        return [json.loads(line) for line in out.splitlines()], err.decode()
+
+    return run
+
+
+def test_a_row_says_everything_that_is_known(folder: Any, replay: Any) -> None:
+    path = folder()
+    rows, err = replay(path)
+    assert err == ""
+    assert rows == [
+        {
+            "recording": str(path),
+            "text": "Grüß Gott 海",
+            "reasoning": "",
+            "refusal": "",
+            "tool_calls": [],
+            "finish_reason": "stop",
+            "native_finish_reason": "stop",
+            "usage": {
+                "prompt": 5,
+                "completion": 2,
+                "total": 7,
+                "reasoning": None,
+                "cached": None,
+                "cache_written": None,
+                "source": "measured",
+            },
+            "model": "m-1",
+            "response_id": "c1",
+            "citations": [],
+            "images": 0,
+            "audio": 0,
+            "error": None,
+            "end": "done-dialect",
+        }
+    ]
+
+
+@pytest.mark.parametrize("options", [[], ["--chunk", "1"], ["--chunk", "7"], ["--chunk", "1000000"]])
+def test_the_size_of_reads_changes_nothing(folder: Any, replay: Any, options: list[str]) -> None:
+    path = folder(chunks=[1, 2, 57, 58, 10_000])
+    rows, _ = replay(*options, path)
+    assert (rows[0]["text"], rows[0]["finish_reason"]) == ("Grüß Gott 海", "stop")
+
+
+def test_a_cut_is_an_error_and_what_came_is_kept(folder: Any, replay: Any) -> None:
+    rows, _ = replay("--cut", HELLO.index(b"Gott"), folder())
+    assert (rows[0]["text"], rows[0]["finish_reason"]) == ("Grüß ", None)
+    error = rows[0]["error"]
+    assert (error["kind"], error["phase"], error["retryable"]) == ("stream_truncated", "mid_stream", True)
+    assert error["http_status"] == 502
+    assert rows[0]["end"] == "done-dispatch-closed"
+
+
+def test_a_cut_before_anything_visible_is_known_early(folder: Any, replay: Any) -> None:
+    rows, _ = replay("--cut", 0, folder())
+    assert rows[0]["error"]["phase"] == "before_output"
+
+
+def test_a_cut_beyond_the_end_is_no_cut(folder: Any, replay: Any) -> None:
+    rows, _ = replay("--cut", 10**9, folder())
+    assert rows[0]["error"] is None
+
+
+def test_a_reset_is_an_error_unless_the_answer_was_complete(folder: Any, replay: Any) -> None:
+    path = folder(eof="reset")
+    rows, _ = replay(path)
+    assert rows[0]["finish_reason"] == "stop"
+    rows, _ = replay("--cut", HELLO.index(b"Gott"), path)
+    assert (rows[0]["error"]["kind"], rows[0]["end"]) == ("stream_truncated", "issue-dispatch-rpc")
+
+
+def test_half_a_tool_call_is_not_handed_over(folder: Any, replay: Any) -> None:
+    call = {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x":'}}
+    rows, _ = replay(folder(sse(delta(tool_calls=[call]), done=False)))
+    assert (rows[0]["tool_calls"], rows[0]["error"]["phase"]) == ([], "mid_stream")
+
+
+def test_a_call_cut_by_the_token_limit_is_kept_raw(folder: Any, replay: Any) -> None:
+    call = {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x":'}}
+    rows, _ = replay(folder(sse(delta(tool_calls=[call]), delta("length"))))
+    assert rows[0]["finish_reason"] == "length"
+    assert rows[0]["tool_calls"] == [{"id": "a", "name": "f", "arguments": '{"x":'}]
+
+
+def test_an_http_failure_is_read_with_its_headers(folder: Any, replay: Any) -> None:
+    body = b'{"error": {"message": "slow down", "type": "requests", "code": "rate_limit_exceeded"}}'
+    rows, _ = replay(folder(body, status=429, headers={"Retry-After": "7"}))
+    assert rows[0]["error"] == {
+        "kind": "rate_limit",
+        "phase": "before_output",
+        "retryable": True,
+        "retry_after_s": 7.0,
+        "http_status": 429,
+        "message": "slow down",
+    }
+
+
+def test_a_retry_after_date_counts_from_the_answers_own_date(folder: Any, replay: Any) -> None:
+    headers = {"date": "Sun, 29 Nov 2026 10:00:00 GMT", "retry-after": "Sun, 29 Nov 2026 10:00:20 GMT"}
+    rows, _ = replay(folder(b"{}", status=503, headers=headers))
+    assert rows[0]["error"]["retry_after_s"] == 20.0
+
+
+def packed(body: bytes) -> bytes:
+    """gzip, flushed after each event as a server would."""
+    packer = zlib.compressobj(wbits=31)
+    pieces = [
+        packer.compress(e + b"\n\n") + packer.flush(zlib.Z_SYNC_FLUSH) for e in body.split(b"\n\n") if e
+    ]
+    return b"".join(pieces) + packer.flush()
+
+
+@pytest.mark.parametrize("options", [[], ["--chunk", "1"], ["--chunk", "7"]])
+@pytest.mark.parametrize("body", [packed(HELLO), gzip.compress(HELLO)], ids=["flushed", "whole"])
+def test_a_content_encoding_is_decoded(folder: Any, replay: Any, options: list[str], body: bytes) -> None:
+    rows, _ = replay(*options, folder(body, headers={"Content-Encoding": "gzip"}))
+    assert rows[0]["text"] == "Grüß Gott 海"
+
+
+def test_a_cut_encoded_stream_keeps_what_could_be_decoded(folder: Any, replay: Any) -> None:
+    body = packed(HELLO)
+    rows, _ = replay("--cut", len(body) // 2, folder(body, headers={"content-encoding": "gzip"}))
+    assert rows[0]["text"].startswith("Grüß")
+    assert rows[0]["error"]["kind"] == "stream_truncated"
+
+
+def test_a_body_that_is_not_what_its_encoding_says_is_a_broken_protocol(folder: Any, replay: Any) -> None:
+    rows, _ = replay(folder(headers={"content-encoding": "gzip"}))
+    assert (rows[0]["error"]["kind"], rows[0]["error"]["phase"]) == ("protocol", "before_output")
+
+
+def test_an_encoded_failure_is_read_too(folder: Any, replay: Any) -> None:
+    body = gzip.compress(b'{"error": {"message": "no such model"}}')
+    rows, _ = replay(folder(body, status=404, headers={"content-encoding": "gzip"}))
+    assert rows[0]["error"]["message"] == "no such model"
+
+
+def test_a_retryable_error_before_anything_visible_is_told_and_not_retried(folder: Any, replay: Any) -> None:
+    rows, _ = replay(folder(sse({"error": {"message": "overloaded", "code": 503}}, done=False)))
+    assert (rows[0]["error"]["kind"], rows[0]["error"]["http_status"]) == ("overloaded", 503)
+
+
+def test_a_pause_ends_as_a_stop_with_the_vendors_word(folder: Any, replay: Any) -> None:
+    events = [
+        {"type": "message_start", "message": {"id": "m", "model": "c", "usage": {"input_tokens": 3}}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "wait"}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "pause_turn"}, "usage": {"output_tokens": 4}},
+        {"type": "message_stop"},
+    ]
+    body = sse(*events, done=False)
+    rows, _ = replay(folder(body, dialect="anthropic-messages", vendor="anthropic"))
+    row = rows[0]
+    assert (row["text"], row["finish_reason"], row["native_finish_reason"]) == ("wait", "stop", "pause_turn")
+    assert (row["error"], row["usage"]["total"]) == (None, 7)
+
+
+def test_names_that_are_no_rows_are_mapped_with_a_word_made_once(folder: Any, replay: Any) -> None:
+    paths = [folder(name=n, dialect="mistral-chat", vendor="nobody-we-know") for n in ("a", "b")]
+    rows, err = replay(*paths)
+    assert [row["text"] for row in rows] == ["Grüß Gott 海"] * 2
+    assert err.count("mistral-chat") == 1
+    assert err.count("nobody-we-know") == 1
+
+
+def test_a_vendors_name_does_for_its_dialect(folder: Any, replay: Any) -> None:
+    rows, err = replay(folder(dialect="groq", vendor=None))
+    assert rows[0]["text"] == "Grüß Gott 海"
+    assert "groq" in err
+
+
+def test_a_vendor_lends_quirks_and_no_parser(folder: Any, replay: Any) -> None:
+    rows, _ = replay("--vendor", "anthropic", folder())
+    assert rows[0]["text"] == "Grüß Gott 海"
+
+
+def test_a_recordings_quirks_go_on_top(folder: Any, replay: Any) -> None:
+    body = sse(delta(content="The hill"), delta(content="The hill is green"), delta("stop"))
+    rows, err = replay(folder(body, quirks={"delta_mode": "cumulative", "nonsense": 1, "think_tags": "x"}))
+    assert rows[0]["text"] == "The hill is green"
+    assert "nonsense" in err
+    assert "think_tags" in err
+
+
+@pytest.mark.parametrize("options", [["--dialect", "openai-chat"], ["--vendor", "openai"]])
+def test_a_bare_file_is_read_with_the_options_given(tmp_path: Path, replay: Any, options: list[str]) -> None:
+    path = tmp_path / "body"
+    path.write_bytes(HELLO)
+    rows, _ = replay(*options, path)
+    assert rows[0]["text"] == "Grüß Gott 海"
+
+
+def test_what_cannot_be_read_is_a_row_in_its_place_and_the_exit_status(
+    tmp_path: Path, folder: Any, replay: Any
+) -> None:
+    bare = tmp_path / "body"
+    bare.write_bytes(HELLO)
+    bad = folder(name="bad")
+    (bad / "meta.json").write_text("{")
+    paths = [
+        folder(name="good"),
+        tmp_path / "nowhere",
+        bad,
+        bare,
+        folder(name="list", chunks="x"),
+        folder(name="none", dialect="smoke-signals"),
+        folder(name="last"),
+    ]
+    rows, err = replay(*paths, status=1)
+    assert [row["recording"] for row in rows] == [str(path) for path in paths]
+    assert [row["error"] is None for row in rows] == [True, False, False, False, False, False, True]
+    assert all(row.keys() == rows[0].keys() for row in rows)
+    assert all(row["error"]["message"] in err for row in rows if row["error"])
+    assert "smoke-signals" in rows[5]["error"]["message"]
+
+
+def test_particles_are_wire_lines_and_the_end_is_last(folder: Any, replay: Any) -> None:
+    rows, _ = replay("--as", "particles", folder())
+    particles = [p.from_wire(row) for row in rows]
+    assert not any(isinstance(particle, p.Unknown) for particle in particles)
+    assert [isinstance(particle, p.End) for particle in particles].count(True) == 1
+    assert isinstance(particles[-1], p.End)
+    assert "".join(x.text for x in particles if isinstance(x, p.Text)) == "Grüß Gott 海"
+
+
+def test_openai_form_is_the_stream_a_client_gets(folder: Any, capfdbinary: Any) -> None:
+    assert main(["replay", "--as", "openai", str(folder())]) == 0
+    out = capfdbinary.readouterr().out
+    assert out.endswith(b"data: [DONE]\n\n")
+    events = [json.loads(e[6:]) for e in out.split(b"\n\n") if e.startswith(b"data: {")]
+    assert "".join(c["delta"].get("content", "") for e in events for c in e["choices"]) == "Grüß Gott 海"
+    assert events[-1]["usage"]["total_tokens"] == 7
+
+
+def test_openai_form_of_a_cut_stream_is_an_error_event(folder: Any, capfdbinary: Any) -> None:
+    assert main(["replay", "--as", "openai", "--cut", str(HELLO.index(b"Gott")), str(folder())]) == 0
+    out = capfdbinary.readouterr().out
+    assert b'data: {"error":' in out
+    assert b'"finish_reason":"' not in out
+
+
+def test_openai_json_is_a_completion_or_an_error_with_the_partial_text(folder: Any, replay: Any) -> None:
+    path = folder()
+    (done,), _ = replay("--as", "openai-json", path)
+    assert done["choices"][0]["message"]["content"] == "Grüß Gott 海"
+    (cut,), _ = replay("--as", "openai-json", "--cut", HELLO.index(b"Gott"), path)
+    assert cut["error"]["motes"]["partial"] == "Grüß "
+
+
+@pytest.mark.parametrize("form", ["message", "particles", "openai-json"])
+def test_every_form_has_a_row_for_what_cannot_be_read(tmp_path: Path, replay: Any, form: str) -> None:
+    rows, _ = replay("--as", form, tmp_path / "nowhere", status=1)
+    assert "nowhere" in json.dumps(rows)
+
+
+def test_output_is_utf_8_whatever_the_locale_says(folder: Any) -> None:
+    env = {"PATH": os.environ["PATH"], "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, "-c", "import sys; from motes.cli import main; sys.exit(main())"]
+    done = subprocess.run(
+        [*command, "replay", str(folder(name="海"))], env=env, capture_output=True, check=True
+    )
+    row = json.loads(done.stdout.decode("utf-8"))
+    assert row["text"] == "Grüß Gott 海"
+    assert row["recording"].endswith("海")
+
+
+@pytest.mark.parametrize("options", [["--chunk", "0"], ["--cut", "-1"], ["--as", "xml"], []])
+def test_a_command_line_that_cannot_be_meant_is_refused(options: list[str]) -> None:
+    with pytest.raises(SystemExit) as error:
+        main(["replay", *options])
+    assert error.value.code == 2
+
+
+def test_every_recording_of_ours_can_be_read(replay: Any) -> None:
+    paths = sorted(path.parent for path in WIRE.glob("*/*/meta.json"))
+    rows, _ = replay(*paths)
+    assert [row["recording"] for row in rows] == [str(path) for path in paths]
