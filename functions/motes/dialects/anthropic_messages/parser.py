@@ -1,0 +1,241 @@
+"""The grammar of the Messages API: one event in, what it means out.
+
+The JSON's own `type` decides, the SSE event name only where there is none, because proxies drop names. A
+whole body is read as the stream it could have been. Must never hold back text, and must never call an answer
+complete before `message_delta` gave a stop reason or `message_stop` came. Source: "Streaming Messages",
+"Handling stop reasons" and "Errors" (platform.claude.com/docs, read 2026-11-29).
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from motes import jsontext
+from motes.demux.base import WireEvent
+from motes.dialects.anthropic_messages import blocks, tool_blocks
+from motes.dialects.anthropic_messages import events as wire
+from motes.dialects.anthropic_messages.events import Json, count, obj, objects, text
+from motes.particles import StopReason
+from motes.quirks import Quirks
+from motes.transmitter import Emitter
+from motes.vendor_errors import excerpt, from_body
+
+_STOPS: Final[Mapping[str, StopReason]] = {
+    "end_turn": "ok",
+    "stop_sequence": "ok",
+    "pause_turn": "ok",
+    "compaction": "ok",
+    "tool_use": "ok-tool_invocations",
+    "max_tokens": "out-of-tokens",
+    "model_context_window_exceeded": "out-of-tokens",
+    "refusal": "filter-refusal",
+}
+
+_BLOCKS: Final[Mapping[str, type[blocks.Block]]] = {
+    "text": blocks.TextBlock,
+    "thinking": blocks.ThinkingBlock,
+    "redacted_thinking": blocks.RedactedBlock,
+    "compaction": blocks.CompactionBlock,
+    "tool_use": tool_blocks.ClientToolBlock,
+    "server_tool_use": tool_blocks.ServerToolBlock,
+    "mcp_tool_use": tool_blocks.ServerToolBlock,
+    "container_upload": tool_blocks.UploadBlock,
+}
+
+# What a delta that comes without its block must belong to.
+_BLOCK_OF_DELTA: Final = {"text_delta": "text", "citations_delta": "text", "thinking_delta": "thinking"}
+
+
+class MessagesParser:
+    """One per attempt."""
+
+    def __init__(self, quirks: Quirks) -> None:
+        self._answer = blocks.Answer(think_tags=quirks.think_tags)
+        self._blocks: list[blocks.Block] = []
+        self._open: dict[object, blocks.Block] = {}
+        self._started = False
+        self._paused = False
+        self._early_stop = ""
+
+    def parse(self, event: WireEvent, out: Emitter) -> None:
+        """See `Parser`."""
+        data = _read(event)
+        match _kind(data, event.name):
+            case "content_block_delta":
+                self._on_delta(cast("wire.BlockDelta", data), out)
+            case "content_block_start":
+                self._on_block(cast("wire.BlockStart", data), out)
+            case "content_block_stop":
+                self._on_block_stop(data, out)
+            case "message_start":
+                self._on_start(obj(data.get("message")), out)
+            case "message_delta":
+                self._on_message_delta(cast("wire.MessageDelta", data), out)
+            case "message_stop":
+                self._on_stop(out)
+            case "message":
+                self._on_whole(data, out)
+            case "error":
+                out.issue(from_body(data))
+            case "ping":
+                pass
+            case other:
+                out.warn("unknown_event", f"an upstream event of type {excerpt(other, 40)!r} was skipped")
+
+    def eof(self, out: Emitter) -> None:
+        """See `Parser`. A pause is a pause, also where the last event was lost."""
+        if self._paused:
+            self._on_stop(out)
+
+    def _on_whole(self, body: Json, out: Emitter) -> None:
+        if self._started:
+            out.warn("repeated_message", "a whole message after its stream was skipped")
+            return
+        self._on_start(body, out)
+        self._on_message_delta({"delta": cast("wire.StopDelta", body), "usage": body.get("usage", {})}, out)
+        self._on_stop(out)
+
+    def _on_start(self, raw: Json, out: Emitter) -> None:
+        if self._started:
+            out.warn("repeated_message", "a second message_start was skipped")
+            return
+        self._started = True
+        message = cast("wire.Message", raw)
+        out.model(text(message.get("model")))
+        out.response_id(text(message.get("id")))
+        self._answer.hold(message.get("container"), out)
+        _say_usage(message.get("usage"), out, partial=True)
+        if objects(message.get("input_transformations")):
+            out.warn(
+                "input_transformed", "the vendor left out earlier reasoning that did not fit the history"
+            )
+        for block in objects(message.get("content")):
+            self._add(None, block, out)
+        self._settle(out)
+        self._early_stop = text(message.get("stop_reason"))
+
+    def _on_block(self, event: wire.BlockStart, out: Emitter) -> None:
+        self._add(_index(event), obj(event.get("content_block")), out)
+
+    def _add(self, index: object, raw: Json, out: Emitter) -> blocks.Block:
+        """Open a block. Blocks come one after the other, so the one before is complete."""
+        self._settle(out)
+        kind = text(raw.get("type"))
+        other = tool_blocks.ResultBlock if kind.endswith("_tool_result") else blocks.UnknownBlock
+        block = _BLOCKS.get(kind, other)(raw, self._answer)
+        block.open(out)
+        self._answer.after_reasoning = block.reasons
+        self._blocks.append(block)
+        self._open[index] = self._open[None] = block
+        return block
+
+    def _on_delta(self, event: wire.BlockDelta, out: Emitter) -> None:
+        delta = obj(event.get("delta"))
+        kind = text(delta.get("type"))
+        index = _index(event)
+        block = self._open.get(index)
+        if block is None and kind in _BLOCK_OF_DELTA:
+            out.warn("implicit_block", "a delta without its content_block_start opened a block")
+            block = self._add(index, {"type": _BLOCK_OF_DELTA[kind]}, out)
+        if block is None:
+            out.warn("orphan_delta", f"a delta of type {excerpt(kind, 40)!r} without its block was skipped")
+        else:
+            block.grow(kind, delta, out)
+
+    def _on_block_stop(self, data: Json, out: Emitter) -> None:
+        block = self._open.get(_index(data))
+        if block is not None:
+            block.close(out)
+
+    def _on_message_delta(self, event: wire.MessageDelta, out: Emitter) -> None:
+        self._settle(out)
+        delta = event.get("delta")
+        self._answer.hold(obj(delta).get("container"), out)
+        _say_usage(event.get("usage"), out, partial=False)
+        self._say_stop(text(obj(delta).get("stop_reason")), obj(obj(delta).get("stop_details")), out)
+
+    def _say_stop(self, word: str, details: Json, out: Emitter) -> None:
+        if not word:
+            return
+        self._early_stop = ""
+        self._paused = word == "pause_turn"
+        if word not in _STOPS:
+            out.warn(
+                "unknown_stop_reason", f"the unknown stop reason {excerpt(word, 40)!r} counts as a plain stop"
+            )
+        detail = text(details.get("explanation")) or text(details.get("category"))
+        out.stop(_STOPS.get(word, "ok"), native=word, detail=excerpt(detail) or None)
+
+    def _on_stop(self, out: Emitter) -> None:
+        self._settle(out)
+        self._say_stop(self._early_stop, {}, out)
+        if self._paused:
+            out.resume(self._continuation(), "pause_turn")
+        else:
+            out.done()
+
+    def _continuation(self) -> dict[str, Any]:
+        """What to lay over the request's body to go on; see `motes.continuation`."""
+        content = [replayed for block in self._blocks if (replayed := block.replay()) is not None]
+        patch: dict[str, Any] = {"messages+": [{"role": "assistant", "content": content}] if content else []}
+        if self._answer.container:
+            patch["container"] = self._answer.container
+        return patch
+
+    def _settle(self, out: Emitter) -> None:
+        """Close the latest block where the vendor did not."""
+        if self._blocks:
+            self._blocks[-1].close(out)
+
+
+def _read(event: WireEvent) -> dict[str, Any]:
+    """The event's object. OpenAI's end marker, which some clones add, says nothing here."""
+    if event.data.strip() == "[DONE]":
+        return {"type": "ping"}
+    data = jsontext.loads(event.data)
+    if not isinstance(data, dict):
+        raise ValueError("an event of the Messages API is a JSON object")
+    return data
+
+
+def _kind(data: Json, name: str | None) -> str:
+    """The event's type; an error may come without one, and so may a whole answer."""
+    kind = text(data.get("type"))
+    if name == "error" or data.get("error"):
+        return "error"
+    if kind:
+        return kind
+    if isinstance(data.get("content"), list) and text(data.get("role")):
+        return "message"
+    if not name and (data.get("errors") or data.get("detail") or text(data.get("message"))):
+        return "error"
+    return name or ""
+
+
+def _index(event: Json | wire.BlockStart | wire.BlockDelta) -> object:
+    """What a block is addressed by; None, or anything that is no number, means the latest one."""
+    return count(event.get("index"))
+
+
+def _say_usage(raw: object, out: Emitter, *, partial: bool) -> None:
+    usage = cast("wire.Usage", obj(raw))
+    written = count(usage.get("cache_creation_input_tokens"))
+    if written is None:
+        split = [count(value) for value in obj(usage.get("cache_creation")).values()]
+        written = sum(value for value in split if value is not None) if any(split) else None
+    out.usage(
+        partial=partial,
+        tokens_in=count(usage.get("input_tokens")),
+        tokens_cache_read=count(usage.get("cache_read_input_tokens")),
+        tokens_cache_write=written,
+        tokens_out=count(usage.get("output_tokens")),
+        tokens_out_reasoning=count(obj(usage.get("output_tokens_details")).get("thinking_tokens")),
+        cost_cents=_cents(usage.get("cost")),
+    )
+
+
+def _cents(dollars: object) -> float | None:
+    """An aggregator's price in US cents."""
+    if not isinstance(dollars, float) or not math.isfinite(dollars):
+        return None
+    return round(dollars * 100, 4)

@@ -1,0 +1,118 @@
+"""One content part of the caller as blocks of the Messages API: text, images, documents.
+
+Must never give a blank text block, which the vendor refuses. Raises InvalidRequest for what the API cannot
+take at all (audio, an address that is none). Source: "Vision", "PDF support" and "Files API"
+(platform.claude.com/docs, read 2026-11-29).
+"""
+
+import base64
+import binascii
+from typing import Any, Final
+from urllib.parse import unquote_to_bytes
+
+from motes.chat import AudioPart, Content, FilePart, ImagePart, Part, RefusalPart, TextPart
+from motes.errors import InvalidRequest
+
+Block = dict[str, Any]
+
+_PDF: Final = "application/pdf"
+_TEXTS: Final = ("application/json", "application/xml", "application/yaml", "application/x-yaml")
+
+
+def text_block(text: str) -> list[Block]:
+    """A text block, or none where there is nothing to read."""
+    return [{"type": "text", "text": text}] if text.strip() else []
+
+
+def blocks_of(content: Content) -> list[Block]:
+    """The blocks of a message's content, in order; cache marks are kept on theirs."""
+    if content is None or isinstance(content, str):
+        return text_block(content or "")
+    return [block for part in content for block in _marked(part)]
+
+
+def _marked(part: Part) -> list[Block]:
+    blocks = _blocks(part)
+    mark = getattr(part, "cache_control", None)
+    if blocks and isinstance(mark, dict):
+        blocks[-1]["cache_control"] = mark
+    return blocks
+
+
+def _blocks(part: Part) -> list[Block]:
+    match part:
+        case TextPart():
+            return text_block(part.text)
+        case RefusalPart():
+            return text_block(part.refusal)
+        case ImagePart():
+            return [{"type": "image", "source": _image(part.image_url.url)}]
+        case FilePart():
+            return _document(part)
+        case AudioPart():
+            raise _refused("this vendor takes no audio", "unsupported")
+
+
+def _image(url: str) -> dict[str, str]:
+    if url.startswith("data:"):
+        mime, data = _data_url(url)
+        return {"type": "base64", "media_type": _plain(mime), "data": data}
+    if url.startswith(("https://", "http://")):
+        return {"type": "url", "url": url}
+    raise _refused("an image is given by an http(s) or a data URL", "invalid_image_url")
+
+
+def _document(part: FilePart) -> list[Block]:
+    file = part.file
+    named = {"title": file.filename} if file.filename else {}
+    if file.file_data is None:
+        if not file.file_id:
+            raise _refused("a file needs `file_data` or `file_id`", "invalid_file")
+        return [{"type": "document", "source": {"type": "file", "file_id": file.file_id}, **named}]
+    if file.file_data.startswith(("https://", "http://")):
+        return [{"type": "document", "source": {"type": "url", "url": file.file_data}, **named}]
+    mime, data = _file_data(file.file_data, file.filename or "")
+    if mime.startswith("image/"):
+        return [{"type": "image", "source": {"type": "base64", "media_type": _plain(mime), "data": data}}]
+    return [{"type": "document", "source": _source(mime, data), **named}]
+
+
+def _source(mime: str, data: str) -> dict[str, str]:
+    if mime == _PDF:
+        return {"type": "base64", "media_type": _PDF, "data": data}
+    if mime.startswith("text/") or mime in _TEXTS:
+        return {"type": "text", "media_type": "text/plain", "data": _decoded(data)}
+    raise _refused(f"this vendor takes PDF and text files, not {mime[:60] or 'unnamed data'}", "invalid_file")
+
+
+def _file_data(data: str, filename: str) -> tuple[str, str]:
+    """Media type and base64 of inline data; bare base64 is what its file name says."""
+    if data.startswith("data:"):
+        return _data_url(data)
+    return (_PDF if filename.lower().endswith(".pdf") else ""), data
+
+
+def _data_url(url: str) -> tuple[str, str]:
+    """Media type and base64 of a data URL (RFC 2397)."""
+    head, comma, data = url[len("data:") :].partition(",")
+    mime, *parameters = head.split(";")
+    if not comma or not data:
+        raise _refused("a data URL holds nothing after its comma", "invalid_data_url")
+    if "base64" not in parameters:
+        data = base64.b64encode(unquote_to_bytes(data)).decode()
+    return mime.strip().lower() or "text/plain", data
+
+
+def _decoded(data: str) -> str:
+    try:
+        return base64.b64decode(data).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        raise _refused("a file's data is not valid base64", "invalid_file") from None
+
+
+def _plain(mime: str) -> str:
+    return "image/jpeg" if mime == "image/jpg" else mime
+
+
+def _refused(message: str, code: str) -> InvalidRequest:
+    return InvalidRequest(message, param="messages", code=code)
