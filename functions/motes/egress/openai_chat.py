@@ -25,6 +25,7 @@ from motes.egress.reply import (
     thought_signature,
     usage,
 )
+from motes.reassembly import add_metrics
 
 __all__ = ["COMMENT", "DONE", "UNSAID", "ChunkEncoder", "completion"]
 
@@ -58,6 +59,7 @@ class ChunkEncoder:
         self._images = 0
         self._annotations: list[dict[str, Any]] = []
         self._issue: p.Issue | None = None
+        self._earlier: p.Metrics | None = None
 
     def open(self) -> bytes:
         """The role chunk, once; call it when the response is committed."""
@@ -161,7 +163,12 @@ class ChunkEncoder:
     # What is kept for the end.
 
     def _on_metrics(self, particle: p.Metrics) -> bytes:
-        self._facts.metrics = particle
+        self._facts.metrics = add_metrics(self._earlier, particle) if self._earlier else particle
+        return b""
+
+    def _on_note(self, _: p.Note) -> bytes:
+        # A paused answer goes on: its next counts start anew.
+        self._earlier = self._facts.metrics
         return b""
 
     def _on_model(self, particle: p.ModelName) -> bytes:
@@ -243,6 +250,7 @@ _HANDLERS: Final[dict[type, Callable[[ChunkEncoder, Any], bytes]]] = {
     p.HostedResource: ChunkEncoder._part,
     p.VendorState: ChunkEncoder._on_state,
     p.Metrics: ChunkEncoder._on_metrics,
+    p.Note: ChunkEncoder._on_note,
     p.ModelName: ChunkEncoder._on_model,
     p.ResponseId: ChunkEncoder._on_response_id,
     p.ProviderInfra: ChunkEncoder._on_provider,
@@ -253,7 +261,6 @@ _HANDLERS: Final[dict[type, Callable[[ChunkEncoder, Any], bytes]]] = {
 
 UNSAID: Final = (
     p.Heartbeat,
-    p.Note,
     p.RetryReset,
     p.HandleSet,
     p.DebugRequest,

@@ -15,6 +15,10 @@ _HEARTBEAT: Final = jsontext.dump_bytes(p.to_wire(p.Heartbeat()))
 class ParticleEncoder(Protocol):
     """One per response."""
 
+    def open(self) -> bytes:
+        """What comes before everything: nothing, on these wires."""
+        ...
+
     def encode(self, particle: p.Particle) -> bytes:
         """The bytes of one particle; none for a heartbeat, which is sent by time and not by number."""
         ...
@@ -28,6 +32,10 @@ class LineEncoder:
     """`application/x-ndjson`: every particle is a line."""
 
     media_type: Final = "application/x-ndjson"
+
+    def open(self) -> bytes:
+        """See `ParticleEncoder`."""
+        return b""
 
     def encode(self, particle: p.Particle) -> bytes:
         """See `ParticleEncoder`."""
@@ -47,6 +55,10 @@ class EventEncoder:
 
     def __init__(self) -> None:
         self._number = 0
+
+    def open(self) -> bytes:
+        """See `ParticleEncoder`."""
+        return b""
 
     def encode(self, particle: p.Particle) -> bytes:
         """See `ParticleEncoder`."""

@@ -89,6 +89,22 @@ class Catalogue:
         return f"Known vendors: {', '.join(names[:_LISTED])}{more}."
 
 
+def speaking(vendor: Vendor, dialect: str | None) -> Vendor:
+    """The vendor with that one of its dialects first. Raises InvalidRequest where it does not speak it."""
+    if dialect is None:
+        return vendor
+    first = [surface for surface in vendor.surfaces if surface.dialect == dialect]
+    if not first:
+        spoken = ", ".join(surface.dialect for surface in vendor.surfaces)
+        raise InvalidRequest(
+            f"vendor {vendor.id!r} does not speak that dialect here; it speaks {spoken}",
+            param="motes.dialect",
+            code="unsupported",
+        )
+    rest = [surface for surface in vendor.surfaces if surface.dialect != dialect]
+    return replace(vendor, surfaces=(*first, *rest))
+
+
 def build_catalogue(
     rows: Mapping[str, Vendor], vendor_aliases: Mapping[str, str], settings: Settings
 ) -> Catalogue:

@@ -1,0 +1,72 @@
+"""The app: routes, errors and the envelope around them, for any ASGI host.
+
+Must never keep anything outside the `Gateway` it is made with.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from motes import __version__
+from motes.api.envelope import Envelope
+from motes.api.errors import on_bug, on_http_error, on_motes_error
+from motes.api.gateway import Gateway
+from motes.api.openai import ChatCompletions, Models
+from motes.api.openapi import OpenAPI
+from motes.api.particles import ParticleStream
+from motes.errors import MotesError
+
+
+def create_app(gateway: Gateway) -> Starlette:
+    """The app of one gateway; it closes the gateway's HTTP client when it shuts down."""
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await gateway.http.aclose()
+
+    app = Starlette(
+        routes=_routes(gateway),
+        middleware=[Middleware(Envelope)],
+        exception_handlers={
+            MotesError: on_motes_error,
+            HTTPException: on_http_error,
+            ClientDisconnect: _on_departure,
+            Exception: on_bug,
+        },
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+def _routes(gateway: Gateway) -> list[BaseRoute]:
+    """Every path with and without `/v1`: base URLs are configured both ways."""
+    models, chat, particles = Models(gateway), ChatCompletions(gateway), ParticleStream(gateway)
+    routes: list[BaseRoute] = [
+        Route("/healthz", _health, methods=["GET"]),
+        Route("/openapi.json", OpenAPI().get, methods=["GET"]),
+    ]
+    for prefix in ("/v1", ""):
+        routes += [
+            Route(f"{prefix}/chat/completions", chat, methods=["POST"]),
+            Route(f"{prefix}/particles", particles, methods=["POST"]),
+            Route(f"{prefix}/models", models.list, methods=["GET"]),
+            Route(f"{prefix}/models/{{id:path}}", models.get, methods=["GET"]),
+        ]
+    return routes
+
+
+async def _health(_: Request) -> Response:
+    return JSONResponse({"status": "ok", "version": __version__})
+
+
+async def _on_departure(_: Request, __: Exception) -> Response:
+    """The client left while it was sending; nobody reads this."""
+    return Response(status_code=499)

@@ -1,0 +1,121 @@
+"""From a caller's HTTP request to a run that can start: key, body, model, dispatch, in this order.
+
+Must never send anything upstream; whatever it refuses, it refuses before the first byte.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope
+
+from motes import particles as p
+from motes.api.auth import authenticate
+from motes.api.body import read_body, understand
+from motes.api.envelope import NOTES
+from motes.api.gateway import Gateway
+from motes.chat import ChatRequest
+from motes.dispatch import Dispatch, generate
+from motes.egress.failure import presentable
+from motes.egress.reply import Reply, signature_format
+from motes.errors import InvalidRequest
+from motes.settings import ReasoningField
+from motes.vendors.catalogue import speaking
+
+_REASONING_FIELD: Final[TypeAdapter[ReasoningField]] = TypeAdapter(ReasoningField)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One request that was understood. `started` is a time of the event loop's clock."""
+
+    gateway: Gateway
+    request: ChatRequest
+    dispatch: Dispatch
+    run_id: str
+    body_bytes: int
+    started: float
+    secret: str | None = field(repr=False)
+
+    @property
+    def commit_until(self) -> float:
+        """When the status must be out at the latest; the clock is looked at once a tick."""
+        return self.started + max(0.0, self.gateway.settings.commit_after_s - self.gateway.tick)
+
+    @property
+    def silence(self) -> float:
+        """After how many seconds without a byte a stream says that it is alive."""
+        return self.gateway.settings.heartbeat_s - self.gateway.tick / 2
+
+    async def particles(self) -> AsyncGenerator[p.Particle, None]:
+        """The run, nothing in it that may not be shown."""
+        source = self.gateway.run(self.dispatch, self.started)
+        try:
+            async for particle in source:
+                if isinstance(particle, p.Issue):
+                    yield presentable(particle, self.secret)
+                else:
+                    yield particle
+        finally:
+            await source.aclose()
+
+    def reply(self) -> Reply:
+        """How an OpenAI answer to it begins."""
+        request, settings = self.request, self.gateway.settings
+        options = request.stream_options
+        return Reply(
+            id=f"chatcmpl-{self.run_id}",
+            created=int(self.gateway.now()),
+            model=request.model or settings.default_model or self.dispatch.label,
+            vendor=self.dispatch.vendor,
+            upstream_model=self.dispatch.model,
+            signature_format=signature_format(self.dispatch.dialect),
+            prompt_bytes=self.body_bytes,
+            include_usage=settings.stream_usage == "always" or bool(options and options.include_usage),
+            reasoning_field=_reasoning_field(request, settings.reasoning_field),
+            keepalive=settings.keepalive,
+        )
+
+
+async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
+    """Understand a request. Raises a MotesError or an HTTPException for what cannot be run."""
+    started = asyncio.get_running_loop().time()
+    headers = Headers(scope=scope)
+    caller = authenticate(headers, gateway.keys)
+    scope[NOTES]["caller"] = caller.id
+    body = await read_body(headers, receive, gateway.settings.max_body_bytes)
+    request = understand(body, headers.get("content-type", ""), gateway.settings.strict_requests)
+    route = gateway.catalogue.resolve(request.model)
+    vendor = speaking(route.vendor, request.motes.dialect)
+    secret = gateway.key_of(vendor)
+    dispatch = generate(
+        request, vendor, route.model, secret=secret, max_event_bytes=gateway.settings.max_event_bytes
+    )
+    run_id = gateway.new_id()
+    scope[NOTES] |= {"run": run_id, "model": dispatch.label, "context": request.motes.context}
+    return Asked(
+        gateway=gateway,
+        request=request,
+        dispatch=dispatch,
+        run_id=run_id,
+        body_bytes=len(body),
+        started=started,
+        secret=secret,
+    )
+
+
+def _reasoning_field(request: ChatRequest, setting: ReasoningField) -> ReasoningField:
+    """Where this caller wants reasoning: his own word in `motes.reasoning_field`, else the setting."""
+    if request.reasoning is not None and request.reasoning.exclude:
+        return "none"
+    wanted = (request.motes.model_extra or {}).get("reasoning_field")
+    if wanted is None:
+        return setting
+    try:
+        return _REASONING_FIELD.validate_python(wanted)
+    except ValidationError:
+        place = "motes.reasoning_field"
+        raise InvalidRequest(f"{place}: no such choice", param=place, code="invalid_value") from None

@@ -1,0 +1,51 @@
+"""The commit rule: an error known early is an HTTP error, one known late is an event of the stream.
+
+The status is held until the first visible particle, an issue or the end, but never longer than a set time;
+control particles wait with it. Must never lose or reorder a particle.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+from motes import particles as p
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The answer is a stream: 200. `held` comes first."""
+
+    held: tuple[p.Particle, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The answer is an error. Without an issue, the run ended without a word."""
+
+    issue: p.Issue | None
+
+
+async def commit(source: AsyncGenerator[p.Particle, None], until: float) -> Committed | Refused:
+    """Read on until it is clear what the answer is.
+
+    `until` is a time of the event loop's clock. It is looked at whenever something comes, so the source
+    must give a heartbeat now and then.
+    """
+    held: list[p.Particle] = []
+    async for particle in source:
+        if isinstance(particle, p.Issue):
+            await _drain(source)
+            return Refused(particle)
+        held.append(particle)
+        if isinstance(particle, p.End):
+            return Refused(None) if particle.stop is None else Committed(tuple(held))
+        if p.is_visible(particle) or asyncio.get_running_loop().time() >= until:
+            return Committed(tuple(held))
+    return Refused(None)
+
+
+async def _drain(source: AsyncGenerator[p.Particle, None]) -> None:
+    """Let the run come to its own end, so that it is counted as what it was."""
+    async for particle in source:
+        if isinstance(particle, p.End):
+            return

@@ -1,0 +1,100 @@
+"""What every answer has around it: a request id, CORS headers, one log line; and a path that ends in no `/`.
+
+Pure ASGI. Must never touch a body or hold a chunk back.
+"""
+
+import logging
+import re
+import secrets
+import time
+from collections.abc import Mapping
+from typing import Final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from motes.api.logline import logline
+
+_log = logging.getLogger("motes.api")
+
+REQUEST_ID: Final = "motes.request_id"
+NOTES: Final = "motes.notes"
+"""A dict in the scope: what the endpoint wants in the request's log line."""
+
+_SANE_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+_EXPOSED: Final = "x-request-id, retry-after, retry-after-ms, x-should-retry"
+_METHODS: Final = "GET, HEAD, POST, OPTIONS"
+_DAY: Final = "86400"
+
+
+def envelope_headers(request_id: str) -> Mapping[str, str]:
+    """The headers of every answer. Any page may ask: what opens the gateway is a key, never a cookie."""
+    return {
+        "x-request-id": request_id,
+        "access-control-allow-origin": "*",
+        "access-control-expose-headers": _EXPOSED,
+    }
+
+
+class Envelope:
+    """The outermost middleware."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        request_id = _request_id(headers)
+        scope[REQUEST_ID] = request_id
+        scope[NOTES] = {}
+        scope["path"] = scope["path"].rstrip("/") or "/"
+        if scope["method"] == "OPTIONS":
+            await _preflight(headers, request_id, send)
+        else:
+            await self._answered(scope, receive, send)
+
+    async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
+        status, started, extra = 0, time.monotonic(), envelope_headers(scope[REQUEST_ID])
+
+        async def send_wrapped(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message).update(extra)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_wrapped)
+        finally:
+            _log_request(scope, status, time.monotonic() - started)
+
+
+def _log_request(scope: Scope, status: int, seconds: float) -> None:
+    level = logging.DEBUG if scope["path"] == "/healthz" else logging.INFO
+    fields = {"status": status or None, "seconds": seconds, "request_id": scope[REQUEST_ID], **scope[NOTES]}
+    _log.log(level, logline("request", method=scope["method"], path=scope["path"][:200], **fields))
+
+
+def _request_id(headers: Headers) -> str:
+    """The caller's own id where it is one, so that his log and ours can be laid side by side."""
+    given = headers.get("x-request-id", "")
+    return given if _SANE_ID.fullmatch(given) else f"req_{secrets.token_hex(12)}"
+
+
+async def _preflight(headers: Headers, request_id: str, send: Send) -> None:
+    """The answer to a browser that asks whether it may ask."""
+    wanted = headers.get("access-control-request-headers", "authorization, content-type, x-api-key, api-key")
+    allowed = {
+        **envelope_headers(request_id),
+        "access-control-allow-methods": _METHODS,
+        "access-control-allow-headers": wanted,
+        "access-control-max-age": _DAY,
+        "allow": _METHODS,
+    }
+    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in allowed.items()]
+    await send({"type": "http.response.start", "status": 204, "headers": raw})
+    await send({"type": "http.response.body", "body": b""})

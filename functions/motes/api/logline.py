@@ -1,0 +1,21 @@
+"""One event as one log line: `event_name key=value …`.
+
+Must never be given a body, a key, a header or a URL.
+"""
+
+import json
+from typing import Any
+
+
+def logline(event: str, **fields: Any) -> str:
+    """The line. A field that is None is left out; a value with white space or quotes in it is quoted."""
+    told = [f"{name}={_value(value)}" for name, value in fields.items() if value is not None]
+    return " ".join([event, *told])
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    text = str(value)
+    plain = text.isascii() and text.isprintable() and not any(mark in text for mark in ' "=\\')
+    return text if plain and text else json.dumps(text)

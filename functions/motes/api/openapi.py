@@ -1,0 +1,127 @@
+"""`GET /openapi.json`, generated from the models that police the requests.
+
+Must never describe by hand what a model describes. It tells what the surface is, not who may use it, so it
+needs no key.
+"""
+
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+from starlette.requests import Request
+from starlette.responses import Response
+
+from motes import __version__, jsontext
+from motes.chat import ChatRequest
+
+_REF: Final = "#/components/schemas/{model}"
+_JSON: Final = "application/json"
+
+
+class ErrorDetail(BaseModel):
+    """What went wrong, in OpenAI's shape; `motes` says more for programs."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str | None
+    motes: dict[str, Any] | None = None
+
+
+class ErrorBody(BaseModel):
+    """The body of every error."""
+
+    error: ErrorDetail
+
+
+class Model(BaseModel):
+    """A model that can be asked for."""
+
+    id: str
+    object: Literal["model"]
+    created: int
+    owned_by: str
+
+
+class ModelList(BaseModel):
+    """All that are listed."""
+
+    object: Literal["list"]
+    data: list[Model]
+
+
+class Health(BaseModel):
+    """The gateway is there."""
+
+    status: Literal["ok"]
+    version: str
+
+
+class OpenAPI:
+    """The document, built when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._body: bytes | None = None
+
+    async def get(self, _: Request) -> Response:
+        """The document."""
+        if self._body is None:
+            self._body = jsontext.dump_bytes(document())
+        return Response(self._body, media_type=_JSON)
+
+
+def document() -> dict[str, Any]:
+    """The surface as an OpenAPI 3.1 document."""
+    models = (ChatRequest, ErrorBody, ModelList, Model, Health)
+    _, definitions = models_json_schema([(model, "validation") for model in models], ref_template=_REF)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "motes", "version": __version__},
+        "servers": [{"url": "/"}],
+        "security": [{"bearer": []}, {"x_api_key": []}, {"api_key": []}],
+        "paths": _paths(),
+        "components": {"schemas": definitions["$defs"], "securitySchemes": _SCHEMES},
+    }
+
+
+_SCHEMES: Final = {
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "x_api_key": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+    "api_key": {"type": "apiKey", "in": "header", "name": "api-key"},
+}
+
+
+def _paths() -> dict[str, Any]:
+    anything: dict[str, Any] = {"type": "object"}
+    chat = {_JSON: {"schema": anything}, "text/event-stream": {"schema": {"type": "string"}}}
+    particles = {
+        name: {"schema": {"type": "string"}} for name in ("application/x-ndjson", "text/event-stream")
+    }
+    name = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
+    return {
+        "/v1/chat/completions": {"post": _asks("An answer in OpenAI's form", chat)},
+        "/v1/particles": {"post": _asks("An answer in particles", particles)},
+        "/v1/models": {"get": _gets("The models that can be asked for", "ModelList")},
+        "/v1/models/{id}": {"get": _gets("One model", "Model") | {"parameters": [name]}},
+        "/healthz": {"get": _gets("Whether the gateway is there", "Health") | {"security": []}},
+    }
+
+
+def _asks(summary: str, content: dict[str, Any]) -> dict[str, Any]:
+    body = {"required": True, "content": _content("ChatRequest")}
+    return {"summary": summary, "requestBody": body, "responses": _responses(summary, content)}
+
+
+def _gets(summary: str, model: str) -> dict[str, Any]:
+    return {"summary": summary, "responses": _responses(summary, _content(model))}
+
+
+def _responses(summary: str, content: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "200": {"description": summary, "content": content},
+        "default": {"description": "An error", "content": _content("ErrorBody")},
+    }
+
+
+def _content(model: str) -> dict[str, Any]:
+    return {_JSON: {"schema": {"$ref": _REF.format(model=model)}}}

@@ -1,0 +1,42 @@
+"""`POST /v1/particles`: the same request body, answered in particles.
+
+Must never leave a particle out but heartbeats, which are sent by time.
+"""
+
+from contextlib import aclosing
+
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
+
+from motes.api.asking import Asked, ask
+from motes.api.commit import Refused, commit
+from motes.api.envelope import REQUEST_ID
+from motes.api.errors import run_failed
+from motes.api.gateway import Gateway
+from motes.api.streaming import StreamWriter, while_present
+from motes.egress.particles import EventEncoder, LineEncoder
+
+
+class ParticleStream:
+    """Newline-delimited JSON, or server-sent events for who accepts those."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        asked = await ask(self._gateway, scope, receive)
+        await while_present(receive, _stream(asked, scope, receive, send), scope[REQUEST_ID])
+
+
+async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
+    events = "text/event-stream" in Headers(scope=scope).get("accept", "").lower()
+    encoder = EventEncoder() if events else LineEncoder()
+    async with aclosing(asked.particles()) as source:
+        outcome = await commit(source, asked.commit_until)
+        if isinstance(outcome, Refused):
+            await run_failed(outcome.issue)(scope, receive, send)
+            return
+        writer = StreamWriter(send, encoder, asked.silence)
+        await writer.start(encoder.media_type, outcome.held)
+        await writer.pour(source)

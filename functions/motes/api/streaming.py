@@ -1,0 +1,99 @@
+"""Particles out of the executor, bytes into the socket: the one loop that writes a stream.
+
+Must never write but from here, so that a keepalive can only stand between two events; and never leave an
+upstream open once the reader has gone.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Coroutine, Iterable
+from typing import Any, Final, Protocol
+
+from starlette.types import Receive, Send
+
+from motes import particles as p
+from motes.api.logline import logline
+
+_log = logging.getLogger("motes.api")
+
+_STREAM_HEADERS: Final = {
+    # No proxy may hold a stream back to compress or cache it; the last one is nginx's own word.
+    "cache-control": "no-cache, no-transform",
+    "x-accel-buffering": "no",
+}
+
+
+class Encoder(Protocol):
+    """Particles to the bytes of one response."""
+
+    def open(self) -> bytes:
+        """What comes first."""
+        ...
+
+    def encode(self, particle: p.Particle) -> bytes:
+        """What one particle adds."""
+        ...
+
+    def keepalive(self) -> bytes:
+        """A sign of life."""
+        ...
+
+
+class StreamWriter:
+    """One response. `silence` is the longest time, in seconds, without a byte after which one is sent."""
+
+    def __init__(self, send: Send, encoder: Encoder, silence: float) -> None:
+        self._send = send
+        self._encoder = encoder
+        self._silence = silence
+        self._clock = asyncio.get_running_loop().time
+        self._wrote_at = self._clock()
+
+    async def start(self, media_type: str, held: Iterable[p.Particle]) -> None:
+        """Commit: the status, the headers, and what was held back until now."""
+        headers = {"content-type": media_type, **_STREAM_HEADERS}
+        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        await self._send({"type": "http.response.start", "status": 200, "headers": raw})
+        first = self._encoder.open() + b"".join([self._encoder.encode(particle) for particle in held])
+        # An empty chunk still makes the server send the head.
+        await self._write(first)
+
+    async def pour(self, source: AsyncGenerator[p.Particle, None]) -> None:
+        """Everything that is still to come, and the end of the response."""
+        async for particle in source:
+            data = self._encoder.encode(particle)
+            if not data and self._clock() - self._wrote_at >= self._silence:
+                data = self._encoder.keepalive()
+            if data:
+                await self._write(data)
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _write(self, data: bytes) -> None:
+        await self._send({"type": "http.response.body", "body": data, "more_body": True})
+        self._wrote_at = self._clock()
+
+
+async def while_present(receive: Receive, work: Coroutine[Any, Any, None], request_id: str) -> None:
+    """Do the work as long as the client is there; when it goes, the work is cancelled and cleaned up.
+
+    Call it once the request's body has been read: from then on the client has nothing to say but that it
+    left.
+    """
+    task = asyncio.create_task(work)
+    watch = asyncio.create_task(_departure(receive))
+    try:
+        await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        watch.cancel()
+        if not task.done():
+            task.cancel()
+        await asyncio.wait({task, watch})
+    if task.cancelled():
+        _log.info(logline("client_gone", request_id=request_id))
+    else:
+        task.result()
+
+
+async def _departure(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,60 @@
+"""`motes keys`: the callers' keys of this machine's gateway.
+
+Must never show a key but once, to who makes it.
+"""
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from motes.cli.terminal import Terminal
+    from motes.credentials import KeyRing
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Declare the command."""
+    parser = commands.add_parser("keys", help="make, list and disable API keys")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    new = actions.add_parser("new", help="make a key and show it once")
+    new.add_argument("--name", default="unnamed", help="a name to know it by")
+    actions.add_parser("list", help="list the keys, without their secrets")
+    disable = actions.add_parser("disable", help="refuse a key from now on")
+    disable.add_argument("key", metavar="ID", help="the key's id or name")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what was asked. 1 where the settings are wrong, or no key is meant."""
+    import os
+    from pathlib import Path
+
+    from motes.cli.terminal import Terminal
+    from motes.credentials import KeyRing, key_file
+    from motes.errors import PrepareError
+    from motes.settings import load_settings
+
+    terminal = Terminal()
+    try:
+        keys = KeyRing(key_file(load_settings(os.environ, Path.cwd())), os.environ.get("MOTES_API_KEY"))
+        return _act(args, keys, terminal)
+    except PrepareError as error:
+        for line in error.message.splitlines():
+            terminal.error(line)
+        return 1
+
+
+def _act(args: argparse.Namespace, keys: "KeyRing", terminal: "Terminal") -> int:
+    if args.action == "new":
+        key, secret = keys.new(args.name)
+        terminal.word(f"key {key.id} ({key.name}): shown this once, only its hash is kept")
+        terminal.line(secret)
+        return 0
+    if args.action == "disable":
+        if keys.disable(args.key):
+            return 0
+        terminal.error(f"there is no key {args.key!r}: see `motes keys list`")
+        return 1
+    for key in keys.keys:
+        state = "disabled" if key.disabled else "enabled"
+        terminal.line(f"{key.id}\t{state}\t{key.created or '-'}\t{key.name}")
+    return 0

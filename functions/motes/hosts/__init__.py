@@ -1,0 +1,1 @@
+"""Where the app runs. Each host knows one platform; none of them knows a vendor."""

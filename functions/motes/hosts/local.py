@@ -1,0 +1,92 @@
+"""The app under uvicorn: in the foreground for `motes serve`, in a thread for the demo and for tests.
+
+Must never listen on more than it was told to. The loopback address is the default everywhere.
+"""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import uvicorn
+from starlette.types import ASGIApp
+
+LOOPBACK: Final = "127.0.0.1"
+DEFAULT_PORT: Final = 8000
+_KEEP_ALIVE_SECONDS: Final = 75
+# What a stop grants to streams that are still open.
+_FAREWELL_SECONDS: Final = 3
+_START_SECONDS: Final = 20.0
+
+
+def bind(host: str = LOOPBACK, port: int = 0) -> socket.socket:
+    """A socket that listens; port 0 takes a free one. Raises OSError where that cannot be."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.create_server((host, port), family=family, backlog=2048)
+    listener.setblocking(False)
+    return listener
+
+
+def base_url(listener: socket.socket) -> str:
+    """The address to give to clients, with `/v1`."""
+    host, port = listener.getsockname()[:2]
+    reachable = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(host, host)  # noqa: S104 (read, not bound)
+    shown = f"[{reachable}]" if ":" in reachable else reachable
+    return f"http://{shown}:{port}/v1"
+
+
+class LocalServer(uvicorn.Server):
+    """uvicorn, set up for long streams; `ready` is called once it serves."""
+
+    def __init__(self, app: ASGIApp, ready: Callable[[], None]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                lifespan="on",
+                ws="none",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+                timeout_graceful_shutdown=_FAREWELL_SECONDS,
+            )
+        )
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """See uvicorn."""
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+
+async def serve(app: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> None:
+    """Serve until the process is told to stop."""
+    await LocalServer(app, ready).serve([listener])
+
+
+@contextmanager
+def running(app: ASGIApp, host: str = LOOPBACK, port: int = 0) -> Iterator[str]:
+    """Serve in a thread of its own for as long as the block lasts; gives the base URL, with `/v1`."""
+    listener, started = bind(host, port), threading.Event()
+    server = LocalServer(app, started.set)
+    thread = threading.Thread(target=_serve_in_thread, args=(server, listener, started), daemon=True)
+    thread.start()
+    try:
+        if not started.wait(_START_SECONDS) or not server.started:
+            raise RuntimeError("the local server did not start")
+        yield base_url(listener)
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+
+def _serve_in_thread(server: LocalServer, listener: socket.socket, started: threading.Event) -> None:
+    try:
+        with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
+            runner.run(server.serve([listener]))
+    finally:
+        started.set()
