@@ -17,7 +17,10 @@ from motes.vendors.table import ALIASES, VENDORS
 from motes.vendors.vendor import Vendor
 
 _PREFIX: Final = "MOTES_"
-_OTHER_VARIABLES: Final = ("MOTES_HOME", "MOTES_CONFIG", "MOTES_API_KEY")
+_FILE_ONLY: Final = frozenset({"source", "base_urls", "aliases", "vendors"})
+_VARIABLES: Final = frozenset(
+    {"CONFIG", "API_KEY", *(name.upper() for name in Settings.model_fields if name not in _FILE_ONLY)}
+)
 _ADDRESS: Final = re.compile(r"(https?)://(\[[0-9a-f:]+\]|[^/:\s@]+)", re.I)
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
@@ -93,8 +96,9 @@ def _exposed(row: Vendor, key: str | None) -> Iterator[str]:
 
 def _misspelt(environ: Mapping[str, str]) -> Iterator[str]:
     """Variables that look like ours and are none."""
-    known = {f"{_PREFIX}{name.upper()}" for name in Settings.model_fields} | set(_OTHER_VARIABLES)
     for name in sorted(environ):
-        near = closest(name, known)
-        if name.startswith(_PREFIX) and name not in known and near:
-            yield f"environment variable {name}: no such setting{near}"
+        word = name.removeprefix(_PREFIX)
+        near = closest(word, _VARIABLES)
+        if word != name and word not in _VARIABLES and near:
+            meant = near.replace("'", f"'{_PREFIX}", 1)
+            yield f"environment variable {name}: no such setting{meant}"

@@ -5,6 +5,7 @@ recording, and exits 0 only if all could be read.
 """
 
 import argparse
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,17 +50,19 @@ def run(args: argparse.Namespace) -> int:
     form = FORMS[args.form]
     status = 0
     for path in args.recordings:
+        # As it was given, byte for byte: the locale may not know how to read it.
+        name = os.fsencode(path).decode("utf-8", "replace")
         try:
-            terminal.data(form.of(_run_of(path, args, terminal)))
+            terminal.data(form.of(_run_of(path, name, args, terminal)))
         except Unreadable as error:
-            terminal.error(f"{path}: {error}")
-            terminal.data(form.unreadable(path, str(error)))
+            terminal.error(f"{name}: {error}")
+            terminal.data(form.unreadable(name, str(error)))
             status = 1
     terminal.flush()
     return status
 
 
-def _run_of(path: str, args: argparse.Namespace, terminal: "Terminal") -> "Run":
+def _run_of(path: str, name: str, args: argparse.Namespace, terminal: "Terminal") -> "Run":
     from motes.cli.playback import play
     from motes.cli.reading import reading_of
     from motes.cli.recording import load
@@ -68,7 +71,7 @@ def _run_of(path: str, args: argparse.Namespace, terminal: "Terminal") -> "Run":
     recording = load(path)
     reading = reading_of(recording, args.vendor, args.dialect, terminal.word)
     return Run(
-        path=path,
+        path=name,
         vendor=args.vendor or recording.vendor or reading.dialect.name,
         model=recording.model or "unknown",
         dialect=reading.dialect.name,
