@@ -1,0 +1,126 @@
+"""The grammar: each datum is a whole GenerateContentResponse, and so is a body that is no stream.
+
+There is no terminator. A finish reason (or a block reason) is the evidence of completion, the closed socket
+is the end: usage, sources and signatures may follow the reason, and an older endpoint puts STOP on every
+datum. Must never take a socket that closed without a reason for an answer.
+"""
+
+from typing import Any, Final
+
+from motes import jsontext, vendor_errors
+from motes.demux.base import WireEvent
+from motes.dialects.gemini_generate.events import Candidate, GenerateContentResponse, UsageMetadata
+from motes.dialects.gemini_generate.fields import an_object, count, member, objects, text
+from motes.dialects.gemini_generate.finish import UNSPECIFIED, Finish, block_of, finish_of
+from motes.dialects.gemini_generate.grounding import Sources
+from motes.dialects.gemini_generate.parts import Parts
+from motes.quirks import NO_QUIRKS, Quirks
+from motes.transmitter import Emitter
+
+_DETAILS: Final = frozenset({"tokens_cache_read", "tokens_out_reasoning"})
+
+
+class GenerateParser:
+    """One per attempt. No host of this protocol differs in what it sends, so the quirks are not asked."""
+
+    def __init__(self, _: Quirks = NO_QUIRKS) -> None:
+        self._parts = Parts()
+        self._sources = Sources()
+        self._usage: dict[str, int] = {}
+        self._finish: Finish | None = None
+        self._lost_parts = False
+
+    def parse(self, event: WireEvent, out: Emitter) -> None:
+        """One datum, or a body: a response, or a list of them (a stream without `alt=sse`)."""
+        if event.data.strip() == "[DONE]":
+            return
+        for response in self._responses(event.data):
+            self._on_response(response, out)
+
+    def eof(self, out: Emitter) -> None:
+        """The socket closed: tell what waited for the end, and why the model stopped if it said so.
+
+        Who closed the socket settles whether that is a clean end; `done` is not said here.
+        """
+        self._parts.close(out)
+        self._sources.close(self._parts.answer, out)
+        finish = self._finish
+        if finish is None or self._lost_parts:
+            return
+        out.usage(partial=False, **self._usage)
+        if finish.error is not None:
+            out.issue(finish.error)
+            return
+        if not finish.known:
+            out.warn("unknown_finish_reason", f"the finish reason {finish.native[:40]!r} is not known")
+        out.stop(finish.stop, native=finish.native, detail=finish.detail)
+
+    def _responses(self, data: str) -> list[Any]:
+        try:
+            value = jsontext.loads(data)
+        except ValueError:
+            # After a finish reason a datum that cannot be read may be a cut one: if it held parts, the answer
+            # is not whole, whatever the reason says.
+            self._lost_parts = '"parts"' in data
+            raise
+        self._lost_parts = False
+        responses = value if isinstance(value, list) else [value]
+        if not all(isinstance(response, dict) for response in responses):
+            raise ValueError("a response is a JSON object")
+        return responses
+
+    def _on_response(self, response: GenerateContentResponse, out: Emitter) -> None:
+        if "response" in response and "candidates" not in response:
+            response = an_object(response["response"])
+        if response.get("error"):
+            out.issue(vendor_errors.from_body(response))
+            return
+        out.model(text(member(response, "modelVersion")))
+        out.response_id(text(member(response, "responseId")))
+        self._finish = block_of(an_object(member(response, "promptFeedback"))) or self._finish
+        for candidate in objects(response.get("candidates")):
+            self._on_candidate(candidate, out)
+        self._on_usage(an_object(member(response, "usageMetadata")), out)
+
+    def _on_candidate(self, candidate: Candidate, out: Emitter) -> None:
+        if candidate.get("index") not in (None, 0):
+            out.warn("more_candidates", "only the first candidate is read")
+            return
+        for part in objects(an_object(candidate.get("content")).get("parts")):
+            self._parts.take(part, out)
+        self._sources.grounding(an_object(member(candidate, "groundingMetadata")))
+        self._sources.citations(an_object(member(candidate, "citationMetadata")))
+        self._sources.addresses(an_object(member(candidate, "urlContextMetadata")))
+        finish = finish_of(candidate)
+        if finish is not None and (self._finish is None or finish.native != UNSPECIFIED):
+            self._finish = finish
+
+    def _on_usage(self, metadata: UsageMetadata, out: Emitter) -> None:
+        counts = _counts(metadata)
+        if counts:
+            # A count that the latest datum leaves out is nothing; only the latest datum counts.
+            gone = dict.fromkeys(_DETAILS & self._usage.keys(), 0)
+            self._usage = {**self._usage, **gone, **counts}
+            out.usage(partial=self._finish is None, **self._usage)
+
+
+def _counts(metadata: UsageMetadata) -> dict[str, int]:
+    """Google's counts in ours: its prompt includes what was cached, its candidates exclude thoughts."""
+    prompt = count(member(metadata, "promptTokenCount"))
+    hosted = count(member(metadata, "toolUsePromptTokenCount")) or 0
+    cached = count(member(metadata, "cachedContentTokenCount"))
+    answer = count(member(metadata, "candidatesTokenCount"))
+    thoughts = count(member(metadata, "thoughtsTokenCount"))
+    total = count(member(metadata, "totalTokenCount"))
+    if prompt is None and answer is None and thoughts is None:
+        return {}
+    spent = (answer or 0) + (thoughts or 0)
+    given = None if prompt is None else prompt + hosted
+    found = {
+        "tokens_in": None if given is None else max(0, given - (cached or 0)),
+        "tokens_cache_read": cached,
+        "tokens_out": spent,
+        "tokens_out_reasoning": thoughts,
+        "tokens_total": total if given is None else total or given + spent,
+    }
+    return {name: value for name, value in found.items() if value is not None}
