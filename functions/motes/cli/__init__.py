@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Final
 
 from motes import __version__
@@ -42,7 +41,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"motes {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for name in COMMANDS:
-        if find_spec(f"motes.cli.{name}") is None:
-            continue
         import_module(f"motes.cli.{name}").add_to(commands)
     return parser

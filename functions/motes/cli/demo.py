@@ -21,9 +21,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 def run(args: argparse.Namespace) -> int:
     """Stream the answers; 1 if anything did not come."""
-    import asyncio
-
     from motes.cli.rehearsal import rehearse
     from motes.cli.terminal import Terminal
 
-    return asyncio.run(rehearse(args.question, Terminal()))
+    return rehearse(args.question, Terminal())

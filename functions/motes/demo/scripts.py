@@ -98,7 +98,7 @@ SCRIPTS: Final[Mapping[str, Script]] = {
             Think("The question is “{question}”. I will look the word up, "),
             Think("answer in two sentences, and then ask for the time."),
             Search("what is a mote", *_PAGE),
-            Pause(1.6),
+            Pause(2.0),
             Say("You asked: “{question}”. "),
             Quote("A mote is a speck of dust, such as one sees in a beam of light.", *_PAGE),
             Say(" Let me see what time it is where you are: 東京, Zürich or São Paulo?"),
