@@ -1,0 +1,116 @@
+"""More attempts where one was not enough: retries, and the continuation of a paused answer.
+
+Must never repeat what was seen: once a run gave something visible, a failure is the end of it.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from motes import particles as p
+from motes.errors import VendorError
+from motes.executor.execute import Attempt, Held, Outcome, Paused
+from motes.executor.policy import Backoff, backoff_of, delay_before
+from motes.executor.run import Run
+
+
+async def with_retries(run: Run) -> AsyncGenerator[p.Particle, None]:
+    """One answer out of as many attempts as it takes; exactly one `End`, last."""
+    course = _Course(run)
+    while True:
+        attempt = Attempt(course.dispatch, run)
+        async with aclosing(attempt.particles()) as particles:
+            async for particle in particles:
+                yield particle
+        course.said_anything = course.said_anything or attempt.said_anything
+        step = course.after(attempt.outcome)
+        for particle in step.particles:
+            yield particle
+        if step.delay is None:
+            return
+        if step.delay > 0:
+            run.progress.step = "backing-off"
+            await asyncio.sleep(step.delay)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What to tell, and the seconds until the next attempt (None: there is none)."""
+
+    particles: tuple[p.Particle, ...]
+    delay: float | None = None
+
+
+class _Course:
+    """Where a run stands between two attempts. A continuation has attempts of its own."""
+
+    def __init__(self, run: Run) -> None:
+        self.dispatch = run.dispatch
+        self.said_anything = False
+        self._run = run
+        self._made = 0
+        self._continuations = 0
+
+    def after(self, outcome: Outcome) -> _Step:
+        """What follows an attempt."""
+        self._made += 1
+        match outcome:
+            case p.End():
+                return _Step((outcome,))
+            case Held():
+                return self._after_failure(outcome)
+            case Paused():
+                return self._after_pause(outcome)
+
+    def _after_failure(self, held: Held) -> _Step:
+        backoff = backoff_of(self._run.options.policy, held.issue)
+        if backoff is None or held.issue.error is None or self.said_anything:
+            return _Step((held.issue, held.end))
+        delay = self._delay(backoff, held.issue.error)
+        if delay is None:
+            return _Step((held.issue, held.end))
+        reset = _reset(held.issue, held.issue.error, self._made, backoff, delay)
+        self._run.observer.retrying(self._run.dispatch.label, reset)
+        return _Step((reset,), delay)
+
+    def _delay(self, backoff: Backoff, error: VendorError) -> float | None:
+        """Seconds to wait, or None where there is no attempt left or no time for it."""
+        options = self._run.options
+        delay = delay_before(options.policy, backoff, self._made, error, options.rng)
+        if delay is None or options.stop_at is None:
+            return delay
+        return delay if asyncio.get_running_loop().time() + delay < options.stop_at else None
+
+    def _after_pause(self, paused: Paused) -> _Step:
+        limit = self._run.options.policy.max_continuations
+        self._continuations += 1
+        if self._continuations > limit:
+            return _too_many_pauses(limit)
+        self.dispatch, self._made = paused.dispatch, 0
+        return _Step((p.Note(f"continuation {self._continuations} of {limit}: {paused.reason}"),), 0.0)
+
+
+def _reset(issue: p.Issue, error: VendorError, made: int, backoff: Backoff, delay: float) -> p.RetryReset:
+    """The announcement of retry number `made`."""
+    in_band = issue.phase == "dialect-issue"
+    lost_line = not in_band and error.http_status is None
+    return p.RetryReset(
+        scope="srv-op" if in_band else "srv-dispatch",
+        clear="since-checkpoint" if in_band else "none",
+        reason=error.message,
+        attempt=made,
+        max_attempts=backoff.attempts - 1,
+        delay_ms=round(delay * 1000),
+        cause_http=error.http_status,
+        cause_conn=(error.code or error.kind) if lost_line else None,
+    )
+
+
+def _too_many_pauses(limit: int) -> _Step:
+    error = VendorError(
+        message=f"the upstream paused its answer more than {limit} times",
+        kind="server_error",
+        code="too_many_continuations",
+    )
+    return _Step((p.Issue("dialect-issue", error.message, error), p.End("issue-dialect")))

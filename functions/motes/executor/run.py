@@ -1,0 +1,59 @@
+"""One run: what its attempts and layers share.
+
+Values only. Must never outlive the run it belongs to.
+"""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from random import Random, SystemRandom
+
+import httpx
+
+from motes.dispatch import Dispatch
+from motes.executor.observer import Observer, Progress
+from motes.executor.policy import DEFAULT_POLICY, Policy
+
+
+def new_call_id() -> str:
+    """An id for a tool call whose vendor sends none."""
+    return f"call_{secrets.token_hex(12)}"
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a run behaves. Seconds throughout; `deadline` is a time of the event loop's clock, or None.
+
+    `heartbeat` is the longest silence, `warn_margin` and `stop_margin` how long before the deadline the
+    observer hears of it and the stream ends. `now` reads a Retry-After date.
+    """
+
+    heartbeat: float = 10.0
+    deadline: float | None = None
+    warn_margin: float = 15.0
+    stop_margin: float = 3.0
+    policy: Policy = DEFAULT_POLICY
+    new_id: Callable[[], str] = new_call_id
+    now: Callable[[], datetime] = _now
+    rng: Random = field(default_factory=SystemRandom)
+
+    @property
+    def stop_at(self) -> float | None:
+        """When the stream must have ended, or None."""
+        return None if self.deadline is None else self.deadline - self.stop_margin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run on its way."""
+
+    dispatch: Dispatch
+    http: httpx.AsyncClient
+    options: Options
+    observer: Observer
+    progress: Progress
