@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from email.utils import parsedate_to_datetime
+from math import isfinite
 from typing import Any, Final
 
 from motes import jsontext
@@ -134,14 +135,19 @@ def read_failure(status: int, headers: Mapping[str, str], body: bytes, now: date
 def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     """Seconds, from `retry-after-ms` or `retry-after` (seconds or an HTTP date, RFC 9110 10.2.3)."""
     try:
-        if "retry-after-ms" in headers:
-            return max(0.0, float(headers["retry-after-ms"]) / 1000)
-        value = headers.get("retry-after", "").strip()
-        if value.replace(".", "", 1).isdigit():
-            return float(value)
-        return max(0.0, (parsedate_to_datetime(value) - now).total_seconds()) if value else None
-    except (ValueError, TypeError):
+        seconds = _seconds(headers, now)
+    except (ValueError, TypeError, OverflowError):
         return None
+    return None if seconds is None or not isfinite(seconds) else max(0.0, seconds)
+
+
+def _seconds(headers: Mapping[str, str], now: datetime) -> float | None:
+    if "retry-after-ms" in headers:
+        return float(headers["retry-after-ms"]) / 1000
+    value = headers.get("retry-after", "").strip()
+    if value.replace(".", "", 1).isdigit():
+        return float(value)
+    return (parsedate_to_datetime(value) - now).total_seconds() if value else None
 
 
 def from_http(

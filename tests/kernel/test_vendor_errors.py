@@ -106,6 +106,9 @@ def test_an_html_page_is_told_by_its_title() -> None:
         ({"retry-after": "Sun, 29 Nov 2026 11:00:00 GMT"}, 0.0),
         ({"retry-after": "soon"}, None),
         ({"retry-after-ms": "soon"}, None),
+        ({"retry-after": "9" * 400}, None),
+        ({"retry-after-ms": "nan"}, None),
+        ({"retry-after": "Sun, 29 Nov 99999999999999999999 12:00:30 GMT"}, None),
         ({}, None),
     ],
 )

@@ -91,5 +91,5 @@ def _now(headers: Mapping[str, str]) -> datetime:
     """When the answer was given, as far as it says so: a Retry-After date counts from there."""
     try:
         return parsedate_to_datetime(headers["date"])
-    except (KeyError, ValueError):
+    except (KeyError, ValueError, OverflowError):
         return datetime.now(UTC)
