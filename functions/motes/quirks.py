@@ -73,6 +73,8 @@ class Quirks:
     cache_control: bool = False
     """Whether parts of a message may carry `cache_control`."""
     tool_id: Literal["any", "nine-alphanumerics"] = "any"
+    results_in_call_order: bool = False
+    """Whether tool results must stand in the order of their calls; else they stay as the caller has them."""
     assistant_after_tool: bool = False
     """Whether a user turn directly after a tool result is refused."""
     max_stop: int | None = None

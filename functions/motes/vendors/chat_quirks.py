@@ -175,10 +175,14 @@ MISTRAL: Final = Quirks(
         "mistral-small-4",
         "mistral-small-latest",
     ),
+    model_rules=(
+        # Magistral takes a mode: an empty word is the mode without a reasoning prompt.
+        ModelRule(prefix="magistral", efforts={"off": ""} | dict.fromkeys(_ORDER[1:], "reasoning")),
+    ),
     usage_mode="forbidden",
     drop=(_OPENAI_ONLY - {"metadata", "prediction", "service_tier"}) | {"logit_bias", "user"},
     rename={"seed": "random_seed"},
-    passthrough=frozenset({"guardrails", "min_tokens", "prompt_mode", "safe_prompt", "top_k"}),
+    passthrough=frozenset({"guardrails", "min_tokens", "prefix", "prompt_mode", "safe_prompt", "top_k"}),
     tool_id="nine-alphanumerics",
     assistant_after_tool=True,
 )
@@ -196,6 +200,7 @@ XAI: Final = Quirks(
     drop_when_reasoning=frozenset({"presence_penalty", "frequency_penalty", "stop"}),
     drop=_OPENAI_ONLY | {"logit_bias"},
     passthrough=frozenset({"deferred"}),
+    results_in_call_order=True,
     reasoning_in_completion=False,
 )
 
@@ -235,10 +240,12 @@ OLLAMA: Final = Quirks(
 # Any host that calls itself compatible: what OpenAI documents is sent, and the samplers of local servers.
 COMPATIBLE: Final = Quirks(
     token_field="by-model",  # noqa: S106 (a member's name)
+    drop_when_reasoning=_SAMPLING | {"logit_bias", "stop"},
     passthrough=_LOCAL_SAMPLERS
     | {
         "cache_salt",
         "enable_thinking",
+        "extra_content",
         "grammar",
         "include_reasoning",
         "min_tokens",

@@ -1,1 +1,8 @@
-"""Being built."""
+"""The chat-completions house: OpenAI's protocol and every vendor that copies it."""
+
+from motes.demux.whole import SSEOrWholeDemuxer
+from motes.dialects.base import Dialect
+from motes.dialects.openai_chat.parser import ChatParser
+from motes.dialects.openai_chat.request import body, path
+
+DIALECT = Dialect(name="openai-chat", path=path, body=body, demuxer=SSEOrWholeDemuxer, parser=ChatParser)

@@ -1,0 +1,160 @@
+"""How hard a model is to reason, in the words of its vendor.
+
+Must never send an effort the vendor is known to refuse: it becomes the nearest one, with a warning.
+Sources: the vendors' API references named in `motes.vendors.chat_quirks` (read 2026-11-29).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from motes.chat import ChatRequest, Effort
+from motes.dialects.base import Traits
+from motes.quirks import ModelRule, Quirks
+
+_OFF: Final = ("none", "")
+# Budgets, in tokens, up to which an effort is meant by hosts that only know efforts.
+_BUDGETS: Final[tuple[tuple[int, Effort], ...]] = ((1024, "minimal"), (4096, "low"), (16384, "medium"))
+
+
+@dataclass(slots=True)
+class Reasoning:
+    """What to send about reasoning. `able`: the model reasons; `active`: it will, in this answer."""
+
+    members: dict[str, Any] = field(default_factory=dict)
+    able: bool = False
+    active: bool = False
+    warnings: list[str] = field(default_factory=list)
+
+
+def plan(request: ChatRequest, model: str, quirks: Quirks, traits: Traits, *, forbidden: bool) -> Reasoning:
+    """The reasoning of one request. `forbidden`: something else in it rules reasoning out."""
+    return _Planner(request, model, quirks, traits, forbidden).plan()
+
+
+class _Planner:
+    def __init__(
+        self, request: ChatRequest, model: str, quirks: Quirks, traits: Traits, forbidden: bool
+    ) -> None:
+        self._request = request
+        self._control = quirks.reasoning_control
+        self._rule = _rule_of(model, quirks.model_rules)
+        self._words: Mapping[str, str | None] = (self._rule and self._rule.efforts) or quirks.effort_map
+        self._families = quirks.reasoning_models
+        self._able = self._is_able(model, traits)
+        self._known_unable = not self._able and (bool(self._families) or traits.reasoning is False)
+        self._forbidden = forbidden
+        self._out = Reasoning(able=self._able)
+
+    def plan(self) -> Reasoning:
+        effort = self._wanted()
+        out = self._out
+        if effort is None and not self._openrouter_only():
+            out.active = self._able and not (self._rule and self._rule.off_by_default)
+        elif self._known_unable or (self._control == "none" and effort != "off"):
+            if effort not in (None, "off"):
+                self._warn("reasoning effort: dropped, this model does not reason at will")
+        else:
+            word = self._word(effort)
+            out.members = self._members(word)
+            out.active = self._able and (word is None or word not in _OFF)
+        return out
+
+    def _is_able(self, model: str, traits: Traits) -> bool:
+        if traits.reasoning is not None:
+            return traits.reasoning
+        if self._rule is not None and not self._rule.efforts:
+            return False
+        return any(_fits(model, prefix) for prefix in self._families)
+
+    def _wanted(self) -> Effort | None:
+        """What the caller asked for, in neutral words."""
+        request, budget = self._request, self._request.reasoning_budget
+        if self._forbidden and self._able:
+            if request.effort not in (None, "off"):
+                self._warn(
+                    "reasoning effort: switched off, this vendor does not reason where a tool is forced"
+                )
+            return "off"
+        if budget and self._control not in ("openrouter", "enable-flag"):
+            self._warn("reasoning budget: this vendor knows efforts only")
+            return request.effort or _effort_of(budget)
+        return request.effort or ("medium" if request.wants_reasoning else None)
+
+    def _openrouter_only(self) -> bool:
+        return self._control == "openrouter" and self._request.reasoning is not None
+
+    def _word(self, effort: Effort | None) -> str | None:
+        """The vendor's word for an effort; None where it has none."""
+        if effort is None:
+            return None
+        plain = "none" if effort == "off" else effort
+        word = self._words.get(effort) if self._words else plain
+        if word is None:
+            self._warn(f"reasoning effort {effort!r}: dropped, this vendor has nothing like it")
+        elif word != plain:
+            self._warn(f"reasoning effort {effort!r}: sent as {word!r}")
+        return word
+
+    def _members(self, word: str | None) -> dict[str, Any]:
+        if self._control == "openrouter":
+            return self._unified(word)
+        if word is None:
+            return {}
+        on = word not in _OFF
+        match self._control:
+            case "thinking-type":
+                return _switch(on)
+            case "thinking-type-effort":
+                return _switch(on) | ({"reasoning_effort": word} if on else {})
+            case "enable-flag":
+                budget = self._request.reasoning_budget if on else None
+                return {"enable_thinking": on} | ({"thinking_budget": budget} if budget else {})
+            case "effort-or-disabled" if not on:
+                return {"reasoning": {"enabled": False}}
+            case "mistral" if word in (MODE, ""):
+                return {"prompt_mode": word or None}
+            case _:
+                return {"reasoning_effort": word}
+
+    def _unified(self, word: str | None) -> dict[str, Any]:
+        """OpenRouter's object: an effort or a budget, never both."""
+        asked, request = self._request.reasoning, self._request
+        out: dict[str, Any] = dict(asked.model_extra or {}) if asked else {}
+        if asked is not None and asked.exclude is not None:
+            out["exclude"] = asked.exclude
+        if word in _OFF:
+            out["enabled"] = False
+        elif request.reasoning_budget and request.effort is None:
+            out["max_tokens"] = request.reasoning_budget
+        elif request.effort is not None and word is not None:
+            out["effort"] = word
+        elif request.wants_reasoning:
+            out["enabled"] = True
+        return {"reasoning": out} if out else {}
+
+    def _warn(self, text: str) -> None:
+        self._out.warnings.append(text)
+
+
+MODE: Final = "reasoning"
+"""The word that Mistral takes as `prompt_mode` and not as an effort."""
+
+
+def _switch(on: bool) -> dict[str, Any]:
+    return {"thinking": {"type": "enabled" if on else "disabled"}}
+
+
+def _effort_of(budget: int) -> Effort:
+    return next((effort for limit, effort in _BUDGETS if budget <= limit), "high")
+
+
+def _rule_of(model: str, rules: tuple[ModelRule, ...]) -> ModelRule | None:
+    fitting = [rule for rule in rules if _fits(model, rule.prefix)]
+    return max(fitting, key=lambda rule: len(rule.prefix), default=None)
+
+
+def _fits(model: str, prefix: str) -> bool:
+    """Whether a name begins with a family's, at a boundary: `gpt-5` fits `gpt-5.1`, not `gpt-50`."""
+    name = model.removeprefix("ft:")
+    return name.startswith(prefix) and not name[len(prefix) : len(prefix) + 1].isalnum()

@@ -1,0 +1,175 @@
+"""Builds the body of a chat-completions request.
+
+Always a stream, always with usage where the vendor has it. Must never ask for several answers or for log
+probabilities, and never drop, clamp or change anything without a warning.
+
+Source: OpenAI API reference, "Create chat completion" (read 2026-11-29); what vendors do otherwise is data
+(`Quirks`).
+"""
+
+from typing import Any, Final
+
+from motes import jsontext
+from motes.chat import ChatRequest, JSONSchemaFormat
+from motes.dialects.base import Traits, UpstreamBody
+from motes.dialects.openai_chat.draft import Draft
+from motes.dialects.openai_chat.effort import Reasoning, plan
+from motes.dialects.openai_chat.messages import messages_of
+from motes.dialects.openai_chat.tools import strict, tools_of
+from motes.dialects.openai_chat.turns import instruct
+from motes.quirks import Quirks
+
+PATH: Final = "chat/completions"
+
+# Members that go as they are.
+_PLAIN: Final = (
+    "temperature",
+    "top_p",
+    "presence_penalty",
+    "frequency_penalty",
+    "logit_bias",
+    "seed",
+    "verbosity",
+    "modalities",
+    "prediction",
+    "user",
+    "metadata",
+    "service_tier",
+    "store",
+    "prompt_cache_key",
+    "safety_identifier",
+    "web_search_options",
+)
+_STREAMED_AUDIO: Final = "pcm16"
+
+
+def path(_: str) -> str:
+    """The same for every model."""
+    return PATH
+
+
+def body(request: ChatRequest, model: str, quirks: Quirks, traits: Traits) -> UpstreamBody:
+    """The upstream's request body. Raises InvalidRequest for what cannot be meant."""
+    early: list[str] = []
+    tools = tools_of(request, quirks, early.append)
+    reasoning = plan(request, model, quirks, traits, forbidden=tools.rules_reasoning_out)
+    draft = Draft(quirks.drop, quirks.rename, quirks.passthrough)
+    for warning in (*early, *reasoning.warnings):
+        draft.warn(warning)
+    draft.put("model", model)
+    messages = messages_of(request, quirks, draft, bool(tools.entries))
+    draft.put("messages", messages)
+    draft.put("tools", tools.entries or None)
+    draft.put("tool_choice", tools.choice)
+    draft.put("parallel_tool_calls", tools.parallel)
+    _put_format(request, messages, quirks.json_schema, draft)
+    _put_limits(request, quirks, reasoning, draft)
+    _put_reasoning(request, reasoning, draft)
+    _put_extensions(request, draft)
+    _put_stream(request, quirks.usage_mode, draft)
+    draft.fill(quirks.extra_body)
+    draft.mend()
+    return UpstreamBody(json=draft.json, warnings=draft.warnings)
+
+
+def _put_limits(request: ChatRequest, quirks: Quirks, reasoning: Reasoning, draft: Draft) -> None:
+    """How long, how random, where to stop; a model that reasons may refuse some of it."""
+    if request.max_tokens and request.max_completion_tokens not in (None, request.max_tokens):
+        draft.warn("max_tokens: dropped, max_completion_tokens says otherwise")
+    draft.put(_token_field(quirks, reasoning), request.output_limit)
+    refused = quirks.drop_when_reasoning if reasoning.active else frozenset()
+    members: dict[str, Any] = {name: getattr(request, name) for name in _PLAIN}
+    members["stop"] = _stops(request, quirks.max_stop, draft)
+    members["audio"] = _audio(request, draft)
+    for name, value in members.items():
+        if name in refused and value is not None:
+            draft.warn(f"{name}: dropped, the model does not take it while it reasons")
+        else:
+            draft.put(name, value)
+
+
+def _token_field(quirks: Quirks, reasoning: Reasoning) -> str:
+    if quirks.token_field == "by-model":  # noqa: S105 (a name of a member)
+        return "max_completion_tokens" if reasoning.able else "max_tokens"
+    return quirks.token_field
+
+
+def _stops(request: ChatRequest, most: int | None, draft: Draft) -> str | list[str] | None:
+    stops = [stop for stop in request.stops if stop]
+    if len(stops) < len(request.stops):
+        draft.warn("stop: an empty sequence was dropped")
+    if most is not None and len(stops) > most:
+        draft.warn(f"stop: only the first {most} sequences were sent, this vendor takes no more")
+        stops = stops[:most]
+    if isinstance(request.stop, str):
+        return stops[0] if stops else None
+    return stops or None
+
+
+def _audio(request: ChatRequest, draft: Draft) -> dict[str, Any] | None:
+    """Sound is streamed as raw samples only; it becomes a WAV clip on the way back."""
+    audio = request.audio
+    if audio is None or audio.get("format") == _STREAMED_AUDIO:
+        return audio
+    draft.warn(f"audio.format: sent as {_STREAMED_AUDIO!r}, the only one that is streamed")
+    return audio | {"format": _STREAMED_AUDIO}
+
+
+def _put_format(request: ChatRequest, messages: list[dict[str, Any]], support: str, draft: Draft) -> None:
+    form = request.response_format
+    if form is None or form.type == "text":
+        return
+    if form.type == "json_object" or form.json_schema is None:
+        draft.put("response_format", {"type": "json_object"})
+        return
+    schema = _schema(form.json_schema, draft)
+    if support == "native":
+        draft.put("response_format", {"type": "json_schema", "json_schema": schema})
+        return
+    draft.warn(
+        "response_format: this vendor knows JSON but no schema; the schema was put into the system text"
+    )
+    draft.put("response_format", {"type": "json_object"})
+    text = jsontext.dumps(schema.get("schema") or {})
+    instruct(messages, f"Answer with one JSON object that follows this JSON Schema: {text}")
+
+
+def _schema(form: JSONSchemaFormat, draft: Draft) -> dict[str, Any]:
+    out: dict[str, Any] = {"name": form.name}
+    if form.description is not None:
+        out["description"] = form.description
+    if form.schema_ is not None:
+        out["schema"] = form.schema_
+        if form.strict:
+            out["schema"] = strict(form.schema_, "response_format.json_schema.schema", draft.warn)
+    if form.strict is not None:
+        out["strict"] = form.strict
+    return out
+
+
+def _put_reasoning(request: ChatRequest, reasoning: Reasoning, draft: Draft) -> None:
+    draft.json |= reasoning.members
+    asked = request.reasoning
+    if asked is not None and "reasoning" not in reasoning.members:
+        lost = [name for name in ("exclude", *(asked.model_extra or {})) if getattr(asked, name, None)]
+        if lost:
+            draft.warn(f"reasoning ({', '.join(lost)}): dropped, this vendor has no such option")
+
+
+def _put_extensions(request: ChatRequest, draft: Draft) -> None:
+    """What is no part of OpenAI's protocol: passed on to the vendors that know it."""
+    members = {"top_k": request.top_k, **(request.model_extra or {})}
+    for name, value in draft.extras(members).items():
+        if name not in draft.json:
+            draft.put(name, value)
+
+
+def _put_stream(request: ChatRequest, usage: str, draft: Draft) -> None:
+    draft.json["stream"] = True
+    others = (request.stream_options.model_extra or {}) if request.stream_options else {}
+    if usage == "forbidden":
+        if others:
+            draft.warn("stream_options: dropped, this vendor does not take them")
+        return
+    options = {**others, "include_usage": True} if usage == "ask" else others
+    draft.put("stream_options", options or None)

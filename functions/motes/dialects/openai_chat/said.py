@@ -1,0 +1,40 @@
+"""What one channel of the answer has said so far, and what of a new text is news.
+
+Vendors repeat themselves: some send the whole text so far in every delta, some close a stream of deltas
+with the whole message. Must never say a character twice, and never hold one back.
+"""
+
+
+class Said:
+    """One channel (text, or reasoning) of one answer."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._parts)
+
+    def add(self, text: str) -> str:
+        """An increment: all of it is news."""
+        if text:
+            self._parts.append(text)
+        return text
+
+    def reach(self, text: str) -> str:
+        """A text that may repeat everything from the start: what goes beyond it. One that goes another
+        way is taken for an increment.
+        """
+        before = self._whole()
+        if text.startswith(before):
+            self._parts = [text]
+            return text[len(before) :]
+        return "" if before.startswith(text) else self.add(text)
+
+    def repeat(self, text: str) -> str:
+        """A text that is known to repeat what was said: what goes beyond it, or nothing."""
+        return self.reach(text) if text.startswith(self._whole()) else ""
+
+    def _whole(self) -> str:
+        if len(self._parts) > 1:
+            self._parts = ["".join(self._parts)]
+        return self._parts[0] if self._parts else ""

@@ -1,0 +1,147 @@
+"""The tools of a request and which of them may be chosen, in chat-completions form.
+
+Must never send a choice without tools, nor one that this vendor refuses. Source: OpenAI API reference,
+"Create chat completion", `tools` and `tool_choice` (read 2026-11-29).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from motes.chat import ChatRequest, FunctionDefinition, Tool
+from motes.dialects.openai_chat.fields import inner, rows, text
+from motes.dialects.openai_chat.schema import closed
+from motes.errors import InvalidRequest
+from motes.quirks import Quirks
+
+Warn = Callable[[str], None]
+
+_WORDS: Final[Mapping[str, str]] = {
+    "auto": "auto",
+    "none": "none",
+    "required": "required",
+    "any": "required",
+}
+
+
+@dataclass(slots=True)
+class Tools:
+    """What to send: the tools, the choice among them, and whether it forces one."""
+
+    entries: list[dict[str, Any]] = field(default_factory=list)
+    choice: str | dict[str, Any] | None = None
+    parallel: bool | None = None
+    rules_reasoning_out: bool = False
+
+
+def tools_of(request: ChatRequest, quirks: Quirks, warn: Warn) -> Tools:
+    """The tools of a request. Raises InvalidRequest for a choice that cannot be meant."""
+    definitions = [*(request.tools or []), *(Tool(function=f) for f in request.functions or [])]
+    writer = _Writer(quirks, warn)
+    out = Tools([entry for tool in definitions if (entry := writer.entry(tool))])
+    out.choice = _choice_of(request)
+    out.parallel = request.parallel_tool_calls
+    if not out.entries:
+        if out.choice not in (None, "none", "auto") or out.parallel is not None:
+            warn("tool_choice, parallel_tool_calls: dropped, there are no tools")
+        return Tools()
+    _limit(out, quirks.tool_choice, warn)
+    return out
+
+
+class _Writer:
+    """Tools as this vendor takes them."""
+
+    def __init__(self, quirks: Quirks, warn: Warn) -> None:
+        self._strict = quirks.strict_tools
+        self._custom = quirks.custom_tools
+        self._warn = warn
+
+    def entry(self, tool: Tool) -> dict[str, Any] | None:
+        """One tool, or None where the vendor has nothing like it. A vendor's own tool goes as it is."""
+        if tool.function is not None:
+            return {"type": "function", "function": self._function(tool.function)}
+        if tool.custom is not None and not self._custom:
+            self._warn("tools: free-form (custom) tools were dropped, this vendor has none")
+            return None
+        return tool.model_dump(exclude_unset=True)
+
+    def _function(self, function: FunctionDefinition) -> dict[str, Any]:
+        place = f"tools.{function.name}"
+        out: dict[str, Any] = {"name": function.name}
+        if function.description is not None:
+            out["description"] = function.description
+        parameters = function.parameters or {"type": "object", "properties": {}}
+        if "type" not in parameters and "$ref" not in parameters:
+            parameters = {"type": "object", **parameters}
+        out["parameters"] = parameters
+        if function.strict is not None and self._strict:
+            out["strict"] = function.strict
+            if function.strict:
+                out["parameters"] = strict(parameters, place, self._warn)
+        elif function.strict:
+            self._warn(f"{place}.strict: dropped, this vendor does not know it")
+        for name, value in (function.model_extra or {}).items():
+            if value is not None:
+                self._warn(f"{place}.{name[:40]}: dropped, it is no part of the protocol")
+        return out
+
+
+def strict(schema: dict[str, Any], place: str, warn: Warn) -> dict[str, Any]:
+    """The strict form of a schema, with a word about it where it differs."""
+    out = closed(schema, place)
+    if out != schema:
+        warn(f"{place}: the strict schema was closed: all members required, no others allowed")
+    return out
+
+
+def _choice_of(request: ChatRequest) -> str | dict[str, Any] | None:
+    """The choice in today's form, whatever form it came in."""
+    choice = request.tool_choice if request.tool_choice is not None else request.function_call
+    if choice is None:
+        return None
+    if isinstance(choice, str):
+        return _word(choice)
+    kind = text(choice, "type")
+    if kind in ("custom", "allowed_tools"):
+        return choice
+    name = text(inner(choice, "function"), "name") or text(choice, "name")
+    return {"type": "function", "function": {"name": name}} if name else _word(kind)
+
+
+def _word(word: str) -> str:
+    if word not in _WORDS:
+        raise InvalidRequest(
+            "tool_choice: use none, auto, required, or an object that names a function",
+            param="tool_choice",
+            code="invalid_value",
+        )
+    return _WORDS[word]
+
+
+def _limit(out: Tools, can: str, warn: Warn) -> None:
+    """Leave of the choice what this vendor takes."""
+    if isinstance(out.choice, dict) and out.choice.get("type") == "allowed_tools":
+        _allow(out, out.choice, warn)
+    forced = out.choice == "required" or isinstance(out.choice, dict)
+    if can == "forced-without-thinking":
+        out.rules_reasoning_out = forced
+    elif can != "full" and forced:
+        warn("tool_choice: this vendor cannot be forced to call a tool; it was left the choice")
+        out.choice = "auto" if can == "no-forced" else None
+    elif can == "auto-only":
+        if out.choice == "none":
+            warn("tools: left out, since none may be called and this vendor cannot be told so")
+            out.entries, out.parallel = [], None
+        out.choice = None
+
+
+def _allow(out: Tools, choice: Mapping[str, Any], warn: Warn) -> None:
+    """A choice among some of the tools: the others are not sent, which every vendor understands."""
+    allowed = inner(choice, "allowed_tools") or choice
+    names = {text(inner(row, "function"), "name") or text(row, "name") for row in rows(allowed, "tools")}
+    kept = [entry for entry in out.entries if text(inner(entry, "function"), "name") in names]
+    out.choice = _WORDS.get(text(allowed, "mode"), "auto")
+    if kept:
+        warn("tool_choice: only the allowed tools were sent")
+        out.entries = kept
