@@ -110,9 +110,9 @@ class KeyRing:
                 file.flush()
                 os.fsync(file.fileno())
             Path(name).replace(self.path)
-        except BaseException:
+        finally:
+            # Gone already where the replacement took place.
             Path(name).unlink(missing_ok=True)
-            raise
 
 
 def key_file(settings: Settings) -> Path:

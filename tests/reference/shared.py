@@ -83,9 +83,17 @@ def corpus() -> list[Path]:
 def cases(direction: str) -> list[dict[str, Any]]:
     if not SHARED.is_dir():
         return []
-    check = checker()
-    loaded = [check.load(str(p.parent)) for p in sorted((SHARED / "cases").glob("*/case.json"))]
+    loaded = [_case(p.parent) for p in sorted((SHARED / "cases").glob("*/case.json"))]
     return [c for c in loaded if c["direction"] == direction and c["dialect"] in CASE_DIALECTS]
+
+
+def _case(folder: Path) -> dict[str, Any]:
+    case: dict[str, Any] = json.loads((folder / "case.json").read_text())
+    if (folder / "response.bin").exists():
+        case["_bytes"] = (folder / "response.bin").read_bytes()
+    if (folder / "request.json").exists():
+        case["_request"] = json.loads((folder / "request.json").read_text())
+    return case
 
 
 def checker() -> Any:
