@@ -96,8 +96,9 @@ def _catalogue() -> "Catalogue":
     from motes.vendors.table import ALIASES, VENDORS
 
     catalogue = build_catalogue(VENDORS, ALIASES, load_settings(os.environ, Path.cwd()))
-    nowhere = [row for row in catalogue.vendors.values() if not row.base_url]
-    return catalogue.with_rows(replace(row, base_url=f"https://{row.id}.invalid/v1") for row in nowhere)
+    rows = catalogue.vendors.values()
+    placed = [row if row.base_url else replace(row, base_url=f"https://{row.id}.invalid/v1") for row in rows]
+    return replace(catalogue, vendors={row.id: row for row in placed})
 
 
 def _is_secret(name: str) -> bool:
