@@ -2,8 +2,11 @@
 
 import asyncio
 import gc
+import itertools
+import random
 from contextlib import aclosing
 
+import httpx
 import pytest
 
 from fakes.tiny import GOOD, Answer, Listener, Upstream, line, tiny_dispatch
@@ -101,3 +104,58 @@ async def test_many_runs_share_one_client_and_do_not_meet():
     upstream = Upstream(Answer(GOOD))
     all_said = await asyncio.gather(*(said_by(upstream) for _ in range(20)))
     assert [said.text for said in all_said] == ["Hello"] * 20
+
+
+def _random_upstream(dice):
+    """Anything an upstream may do, in any order."""
+    pieces = [
+        b"",
+        b"\xff\xfe",
+        b"junk\n",
+        b"[]\n",
+        line(text="a"),
+        line(text="b")[:-4],
+        line(model="t-1", id="r"),
+        line(error={"type": "overloaded_error"}),
+        line(error="no"),
+        line(pause={"x": 1}),
+        line(usage={"tokens_in": 1}),
+        line(call="f"),
+        line(stop="ok"),
+        line(boom="bug"),
+    ]
+    failures = [httpx.ReadError("reset"), httpx.RemoteProtocolError("junk"), httpx.ConnectError("refused")]
+
+    def move():
+        kind = dice.random()
+        if kind < 0.3:
+            return dice.choice([0.0, 1.0, 9.0, 45.0, 130.0])
+        return dice.choice(failures) if kind > 0.95 else dice.choice(pieces)
+
+    def answer():
+        if dice.random() < 0.1:
+            return dice.choice(failures)
+        status = dice.choice([200] * 8 + [204, 302, 401, 429, 503, 529])
+        headers = dice.choice([{}, {"retry-after": "3"}, {"retry-after": "70"}, {"content-encoding": "gzip"}])
+        return Answer([move() for _ in range(dice.randrange(9))], status, headers, dice.choice([0.0, 20.0]))
+
+    return Upstream(*(answer() for _ in range(6)))
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_whatever_an_upstream_does_there_is_one_end_and_no_long_silence(seed):
+    @in_virtual_time
+    async def happens():
+        dice = random.Random(seed)
+        upstream = _random_upstream(dice)
+        said = await said_by(upstream, deadline=dice.choice([50.0, 280.0, 2000.0]))
+        assert said.end
+        assert len(said.of(p.Issue)) == (said.end.reason != "done-dialect")
+        times = [0.0, *said.at(object)]
+        assert max(b - a for a, b in itertools.pairwise(times)) <= 10.001
+        assert all(body.closed for body in upstream.bodies)
+        assert len(said.heard.ends) == 1
+        await asyncio.sleep(0.01)
+        assert len(asyncio.all_tasks()) == 1
+
+    happens()

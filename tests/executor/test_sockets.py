@@ -248,6 +248,23 @@ async def test_a_silent_server_is_a_timeout():
     assert issue_of(said).error.code == "first_byte_timeout"
 
 
+async def test_a_run_that_waits_for_headers_is_reported_as_waiting_and_closed_in_time():
+    closed = asyncio.Event()
+
+    async def script(reader, _):
+        await reader.read()
+        closed.set()
+
+    async with served(script) as server, open_client(trust_env=False) as http:
+        heard, deadline = Listener(), asyncio.get_running_loop().time() + 0.5
+        changed = options(deadline=deadline, warn_margin=0.4, stop_margin=0.2)
+        async with aclosing(run(tiny_dispatch(url=server.url), http, changed, heard)) as particles:
+            said = [particle async for particle in particles]
+        assert issue_of(said).error.code == "platform_deadline"
+        assert heard.slow[0].step == "waiting"
+        await asyncio.wait_for(closed.wait(), 1)
+
+
 async def test_a_server_that_falls_silent_is_an_idle_timeout():
     async def script(reader, writer):
         writer.write(HEAD + chunk(line(text="so far")))

@@ -99,6 +99,7 @@ class Attempt:
             error = failures.before_the_answer(failure, self._dispatch.timeouts)
             yield pump.fail("dispatch-fetch", error)
             return
+        self._step("waiting")
         async with aclosing(response), aclosing(_bytes_of(response)) as chunks:
             if not response.is_success:
                 yield pump.fail("dispatch-fetch", await self._refusal(response, chunks))
