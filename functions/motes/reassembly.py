@@ -153,6 +153,8 @@ class Reassembler:
         self._earlier, self.message.metrics = self.message.metrics, None
 
     def _on_reset(self, particle: p.RetryReset) -> None:
+        # The attempt that named itself is dead; the next one has an id of its own.
+        self.message.response_id = None
         if particle.clear == "since-checkpoint":
             self.message.fragments = deepcopy(self._checkpoint)
         elif particle.clear == "all":

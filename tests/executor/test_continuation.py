@@ -62,22 +62,40 @@ async def test_the_eleventh_pause_is_an_issue_and_one_end():
     assert said.end == p.End("issue-dialect")
 
 
-@pytest.mark.parametrize(
-    "second",
-    [httpx.ConnectError("refused"), Answer([], status=529), Answer([]), Answer([line(error="busy")])],
-)
-def test_a_failure_after_something_visible_is_not_retried_and_loses_nothing(second):
+FAILURES = [httpx.ConnectError("refused"), Answer([], status=529), Answer([]), Answer([line(error="busy")])]
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_a_part_that_fails_before_saying_anything_is_asked_for_again(failure):
+    @in_virtual_time
+    async def goes_on():
+        said = await said_by(Upstream(PAUSED, failure, ENDED))
+        assert len(said.of(p.RetryReset)) == 1
+        assert message_of(said).text == "Searched."
+        assert said.end.stop == "ok"
+
+    goes_on()
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_a_part_that_keeps_failing_loses_nothing_of_what_came_before(failure):
     @in_virtual_time
     async def fails():
-        upstream = Upstream(PAUSED, second)
-        said = await said_by(upstream)
-        assert len(upstream.requests) == 2
-        assert not said.of(p.RetryReset)
+        said = await said_by(Upstream(PAUSED, failure))
         assert message_of(said).text == "Search"
         assert said.end.stop is None
         assert said.issue
 
     fails()
+
+
+@in_virtual_time
+async def test_a_part_that_fails_after_saying_something_is_not_asked_for_again():
+    upstream = Upstream(PAUSED, Answer([line(text="half")]), ENDED)
+    said = await said_by(upstream)
+    assert len(upstream.requests) == 2
+    assert message_of(said).text == "Searchhalf"
+    assert said.end.stop is None
 
 
 @in_virtual_time

@@ -1,6 +1,6 @@
 """More attempts where one was not enough: retries, and the continuation of a paused answer.
 
-Must never repeat what was seen: once a run gave something visible, a failure is the end of it.
+Must never repeat what was seen: once an attempt gave something visible, a failure is the end of the run.
 """
 
 import asyncio
@@ -87,7 +87,8 @@ class _Course:
         self._continuations += 1
         if self._continuations > limit:
             return _too_many_pauses(limit)
-        self.dispatch, self._made = paused.dispatch, 0
+        # What was seen so far lies before the checkpoint: no attempt at the next part repeats it.
+        self.dispatch, self._made, self.said_anything = paused.dispatch, 0, False
         return _Step((p.Note(f"continuation {self._continuations} of {limit}: {paused.reason}"),), 0.0)
 
 
