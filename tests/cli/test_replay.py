@@ -9,6 +9,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import httpx
+import openai
 import pytest
 
 from fakes.recordings import WIRE
@@ -335,3 +337,35 @@ def test_every_recording_of_ours_can_be_read(replay: Any) -> None:
     paths = sorted(path.parent for path in WIRE.glob("*/*/meta.json"))
     rows, _ = replay(*paths)
     assert [row["recording"] for row in rows] == [str(path) for path in paths]
+
+
+def read_by_openai(body: bytes) -> tuple[str, str, list[dict[str, str]], str | None, bool]:
+    """What OpenAI's own client makes of a stream: text, refusal, calls, finish, failed."""
+    answer = httpx.Response(200, headers={"content-type": "text/event-stream"}, content=body)
+    transport = httpx.MockTransport(lambda _: answer)
+    text, refusal, finish, calls = "", "", None, {}
+    with openai.OpenAI(
+        api_key="x", base_url="http://x", max_retries=0, http_client=httpx.Client(transport=transport)
+    ) as client:
+        try:
+            for chunk in client.chat.completions.create(model="m", messages=[], stream=True):
+                for choice in chunk.choices:
+                    text += choice.delta.content or ""
+                    refusal += choice.delta.refusal or ""
+                    finish = choice.finish_reason or finish
+                    for piece in choice.delta.tool_calls or []:
+                        new = {"id": piece.id, "name": piece.function.name, "arguments": ""}
+                        call = calls.setdefault(piece.index, new)
+                        call["arguments"] += piece.function.arguments or ""
+        except openai.APIError:
+            return text, refusal, [], finish, True
+    return text, refusal, list(calls.values()), finish, False
+
+
+def test_a_client_reads_out_of_the_stream_what_the_row_says(replay: Any, capfdbinary: Any) -> None:
+    paths = sorted(path.parent for path in WIRE.glob("*/*/meta.json"))
+    rows, _ = replay(*paths)
+    for path, row in zip(paths, rows, strict=True):
+        assert main(["replay", "--as", "openai", str(path)]) == 0
+        told = row["text"], row["refusal"], row["tool_calls"], row["finish_reason"], row["error"] is not None
+        assert read_by_openai(capfdbinary.readouterr().out) == told, path.name

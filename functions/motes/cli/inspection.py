@@ -41,7 +41,7 @@ def inspect(environ: Mapping[str, str], directory: Path) -> Inspection:
         settings = load_settings(environ, directory)
         catalogue = build_catalogue(VENDORS, ALIASES, settings)
         found.facts.append(f"settings file: {settings.source or 'none'}")
-        found.facts.append(_callers(settings))
+        found.facts.append(_callers(settings, environ.get("MOTES_API_KEY")))
     except PrepareError as error:
         found.faults += error.message.splitlines()
         return found
@@ -54,10 +54,11 @@ def inspect(environ: Mapping[str, str], directory: Path) -> Inspection:
     return found
 
 
-def _callers(settings: Settings) -> str:
+def _callers(settings: Settings, environment_key: str | None) -> str:
     path = key_file(settings)
     enabled = sum(not key.disabled for key in KeyRing(path).keys)
-    return f"callers' keys: {enabled} enabled in {path}"
+    beside = ", and MOTES_API_KEY" if environment_key else ""
+    return f"callers' keys: {enabled} enabled in {path}{beside}"
 
 
 def _state(row: Vendor, key: str | None) -> str:
