@@ -244,7 +244,9 @@ def test_a_recordings_quirks_go_on_top(folder: Any, replay: Any) -> None:
     assert "think_tags" in err
 
 
-@pytest.mark.parametrize("options", [["--dialect", "openai-chat"], ["--vendor", "openai"]])
+@pytest.mark.parametrize(
+    "options", [["--dialect", "openai-chat"], ["--vendor", "openai"], ["--vendor", "vllm"]]
+)
 def test_a_bare_file_is_read_with_the_options_given(tmp_path: Path, replay: Any, options: list[str]) -> None:
     path = tmp_path / "body"
     path.write_bytes(HELLO)

@@ -35,12 +35,14 @@ def reading_of(recording: Recording, vendor: str | None, dialect: str | None, wo
 
     The dialect decides the parser, the vendor lends quirks only. Raises Unreadable.
     """
-    given = dialect or recording.dialect
-    row = _row(vendor or recording.vendor, word)
+    lender, given = vendor or recording.vendor, dialect or recording.dialect
+    row = _row(lender, word)
     if given is not None:
         name = _dialect(given, word)
     elif row is not None:
         name = row.surfaces[0].dialect
+    elif lender is not None and lender in DIALECT_ALIASES:
+        name = DIALECT_ALIASES[lender]
     else:
         raise Unreadable("it names no dialect and no vendor of ours: give --dialect")
     quirks = _with(row.quirks if row else NO_QUIRKS, recording.quirks, word)

@@ -120,7 +120,7 @@ def _refused(status: int, body: bytes) -> str:
 def _vendor() -> Iterator[Vendor]:
     """The demo vendor, serving. It ends when its standard input does."""
     command = [sys.executable, "-m", "motes.demo"]
-    # In a session of its own, so that an interrupt ends it through its standard input, in good order.
+    # Away from the terminal's interrupts: it ends through its standard input, in good order.
     process = subprocess.Popen(  # noqa: S603 (our own module)
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     )
