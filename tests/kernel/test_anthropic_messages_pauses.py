@@ -41,6 +41,15 @@ def test_a_pause_in_a_whole_body_keeps_its_text() -> None:
     assert isinstance(verdict, Continue)
 
 
+def test_both_halves_of_a_paused_answer_are_one_answer_and_their_tokens_are_summed() -> None:
+    first, _ = pumped(sse(start(), *text(0, "FIRST "), *end("pause_turn", usage={"output_tokens": 50})))
+    second, ended = pumped(sse(start(id="msg_2"), *text(0, "SECOND"), *end(usage={"output_tokens": 7})))
+    m = message([*first, p.Note("pause_turn"), *second, ended])
+    assert m.text == "FIRST SECOND"
+    assert m.metrics is not None
+    assert (m.metrics.tokens_in, m.metrics.tokens_out) == (20, 57)
+
+
 def test_a_pause_is_a_pause_also_where_message_stop_was_lost() -> None:
     _, verdict = pumped(sse(start(), *text(0, "x"), end("pause_turn")[0]))
     assert isinstance(verdict, Continue)
@@ -114,6 +123,8 @@ def test_a_failure_that_is_the_callers_is_not_retried() -> None:
         {"errors": [{"message": "boom"}]},
         {"detail": "boom"},
         {"message": "boom"},
+        {"code": 6004, "msg": "boom"},
+        {"base_resp": {"status_code": 1004, "status_msg": "boom"}},
         {"type": "error", "error": "boom"},
         {"type": "message_delta", "error": {"message": "boom"}},
     ],

@@ -202,6 +202,11 @@ def test_a_tool_loop_whose_reasoning_was_lost_goes_on_without_where_the_model_wo
     assert kept.json["thinking"]["type"] == "enabled"
 
 
+def test_an_answer_is_not_begun_for_a_model_that_reasons() -> None:
+    begun = {"messages": [user("q"), {"role": "assistant", "content": "It is"}], "reasoning_effort": "low"}
+    assert [m["role"] for m in sent(begun).json["messages"]] == ["user", "assistant", "user"]
+
+
 def test_models_that_bind_reasoning_to_its_history_are_asked_to_be_tolerant() -> None:
     binding = {"prefix_mismatch_behavior": "drop_block"}
     made = sent({"messages": loop([SIGNED]), "reasoning_effort": "high"}, "claude-opus-5-5")

@@ -45,6 +45,9 @@ _BLOCKS: Final[Mapping[str, type[blocks.Block]]] = {
 # What a delta that comes without its block must belong to.
 _BLOCK_OF_DELTA: Final = {"text_delta": "text", "citations_delta": "text", "thinking_delta": "thinking"}
 
+# What an error says that has no type and no event name: a proxy's, a clone's, a load balancer's.
+_ERROR_KEYS: Final = ("errors", "detail", "message", "Message", "msg", "base_resp", "code")
+
 
 class MessagesParser:
     """One per attempt."""
@@ -207,9 +210,7 @@ def _kind(data: Json, name: str | None) -> str:
         return kind
     if isinstance(data.get("content"), list) and text(data.get("role")):
         return "message"
-    if not name and (data.get("errors") or data.get("detail") or text(data.get("message"))):
-        return "error"
-    return name or ""
+    return name or ("error" if any(data.get(key) for key in _ERROR_KEYS) else "")
 
 
 def _index(event: Json | wire.BlockStart | wire.BlockDelta) -> object:
