@@ -314,6 +314,25 @@ def test_what_openai_has_no_words_for_is_told_in_the_motes_member():
     }
 
 
+def test_a_vendors_annotations_of_files_stay_out_of_the_message():
+    files = [{"type": "file", "file": {"hash": "h"}}]
+    raw = stream_of((p.Text("x"), p.VendorState("openrouter", {"annotations": files}), END))
+    assert not any("annotations" in delta for delta in deltas_of(raw))
+    assert chunks_of(raw)[-1]["motes"]["files"] == files
+
+
+def test_the_counts_of_a_paused_answer_and_its_continuation_are_added():
+    run = (
+        p.Metrics(tokens_in=5, tokens_out=2),
+        p.Note("on"),
+        p.Metrics(tokens_in=7, tokens_out=1),
+        p.Metrics(tokens_in=7, tokens_out=3),
+        END,
+    )
+    usage = chunks_of(stream_of(run, replace(REPLY, include_usage=True)))[-1]["usage"]
+    assert (usage["prompt_tokens"], usage["completion_tokens"]) == (12, 5)
+
+
 # Usage
 
 

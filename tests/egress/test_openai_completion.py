@@ -12,6 +12,19 @@ from motes.egress.completion import completion
 from motes.reassembly import Reassembler
 
 GEMINI = p.VendorState("gemini", {"thoughtSignature": "sig-g"})
+OWN = {
+    "reasoning_details": [
+        {
+            "type": "reasoning.text",
+            "text": "r1",
+            "signature": "s1",
+            "format": "anthropic-claude-v1",
+            "index": 0,
+        },
+        {"type": "reasoning.encrypted", "data": "x1", "format": "google-gemini-v1", "id": "a", "index": 0},
+    ],
+    "annotations": [{"type": "file", "file": {"hash": "h"}}],
+}
 RUNS = {
     "answer": ANSWER,
     "tools": TOOLS,
@@ -28,6 +41,22 @@ RUNS = {
         p.Reasoning("r3"),
         p.ReasoningSignature("s3"),
         p.Text("t"),
+        END,
+    ),
+    "the vendor's own details": (
+        p.Reasoning("r1"),
+        p.ReasoningSignature("s1"),
+        p.ReasoningRedacted("x1"),
+        p.Text("t"),
+        p.ToolCall("a", "f", "{}"),
+        GEMINI,
+        p.VendorState("openrouter", OWN),
+        END,
+    ),
+    "garbage in a state": (
+        p.Reasoning("r1"),
+        p.ReasoningSignature("s1"),
+        p.VendorState("openrouter", {"reasoning_details": 3, "annotations": [1, None]}),
         END,
     ),
     "audio": (p.Audio("audio/wav", "QQ=="), p.Audio("audio/wav", "Qg=="), END),
@@ -49,10 +78,11 @@ def accumulated(particles, reply):
     return state.current_completion_snapshot.model_dump(exclude_unset=True)
 
 
+@pytest.mark.parametrize("format", ["anthropic-claude-v1", "unknown"])
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "both", "none", "think-tags"])
 @pytest.mark.parametrize("name", RUNS)
-def test_stream_and_whole_answer_have_the_same_content(name, field):
-    reply = replace(REPLY, include_usage=True, reasoning_field=field)
+def test_stream_and_whole_answer_have_the_same_content(name, field, format):
+    reply = replace(REPLY, include_usage=True, reasoning_field=field, signature_format=format)
     streamed = accumulated(RUNS[name], reply)["choices"][0]
     told = whole(RUNS[name], reply)["choices"][0]
     assert streamed["finish_reason"] == told["finish_reason"]
@@ -75,6 +105,21 @@ def test_the_object_is_one_the_official_package_accepts_whole(name):
     ChatCompletion.model_validate(told, strict=True)
     assert told["object"] == "chat.completion"
     assert (told["id"], told["created"], told["model"]) == (REPLY.id, REPLY.created, REPLY.model)
+
+
+def test_details_in_the_vendors_own_form_go_through_as_they_are_but_for_their_index():
+    reply = replace(REPLY, signature_format="unknown")
+    details = whole(RUNS["the vendor's own details"], reply)["choices"][0]["message"]["reasoning_details"]
+    signature, *own = details
+    assert (signature["data"], signature["id"]) == ("sig-g", "a")
+    assert [row | {"index": 0} for row in own] == OWN["reasoning_details"]
+    assert [row["index"] for row in details] == [0, 1, 2]
+
+
+def test_signatures_without_a_form_of_the_vendors_own_are_told_at_the_end():
+    reply = replace(REPLY, signature_format="unknown")
+    (detail,) = whole(RUNS["garbage in a state"], reply)["choices"][0]["message"]["reasoning_details"]
+    assert (detail["text"], detail["signature"], detail["format"]) == ("r1", "s1", "unknown")
 
 
 def test_content_is_null_only_with_tool_calls_and_no_text():

@@ -9,6 +9,7 @@ from motes import particles as p
 from motes.egress.finish import finish_reason
 from motes.egress.reply import (
     GEMINI_FORMAT,
+    UNKNOWN_FORMAT,
     Facts,
     Reply,
     annotation,
@@ -16,8 +17,10 @@ from motes.egress.reply import (
     encrypted,
     extension,
     image,
+    kept_rows,
     signed_text,
     thought_signature,
+    told_details,
     usage,
 )
 from motes.fragments import (
@@ -91,13 +94,24 @@ def _reasoning(message: Message, reply: Reply) -> dict[str, Any]:
         out["reasoning_content"] = text
     if text and field in ("reasoning", "both"):
         out["reasoning"] = text
-    details = [entry for fragment in message.fragments for entry in _details(fragment, reply)]
+    details = _details(message, reply)
     if details:
-        out["reasoning_details"] = [{"index": index, **entry} for index, entry in enumerate(details)]
+        out["reasoning_details"] = [entry | {"index": index} for index, entry in enumerate(details)]
     return out
 
 
-def _details(fragment: Fragment, reply: Reply) -> list[dict[str, Any]]:
+def _details(message: Message, reply: Reply) -> list[dict[str, Any]]:
+    """Ours, as the particles told them, or the vendor's own; a call's signature is in neither of those."""
+    entries = [entry for fragment in message.fragments for entry in _entries(fragment, reply)]
+    rows = kept_rows(message.vendor_state.get("openrouter", {}), "reasoning_details")
+    if reply.signature_format != UNKNOWN_FORMAT:
+        return entries
+    signed = [entry for entry in entries if entry["format"] == GEMINI_FORMAT]
+    own = [entry for entry in entries if entry["format"] != GEMINI_FORMAT]
+    return signed + (told_details(rows, reply.reasoning_field == "none") if rows else own)
+
+
+def _entries(fragment: Fragment, reply: Reply) -> list[dict[str, Any]]:
     out = []
     if isinstance(fragment, ReasoningFragment) and reply.reasoning_field != "none":
         out += [encrypted(data, reply.signature_format) for data in fragment.redacted]
@@ -151,6 +165,7 @@ def _facts(message: Message) -> Facts:
         provider=message.provider,
         metrics=message.metrics,
         clips=len(_clips(message)),
+        files=kept_rows(message.vendor_state.get("openrouter", {}), "annotations"),
         documents=[citation for citation in message.citations if not citation.url],
         warnings=message.warnings,
     )

@@ -22,6 +22,7 @@ from motes.egress.reply import (
     audio,
     extension,
     image,
+    kept_rows,
     thought_signature,
     usage,
 )
@@ -149,6 +150,10 @@ class ChunkEncoder:
         return self._part(particle)
 
     def _on_state(self, particle: p.VendorState) -> bytes:
+        if particle.vendor == "openrouter":
+            self._facts.files = kept_rows(particle.state, "annotations")
+            rows = kept_rows(particle.state, "reasoning_details")
+            return self._deltas(self._reasoning.details(rows)) if rows else b""
         signature = thought_signature(particle.state) if particle.vendor == "gemini" else None
         if signature is None:
             return b""
@@ -200,7 +205,7 @@ class ChunkEncoder:
     def _finished(self, end: p.End, word: str) -> bytes:
         if word == "stop" and self._calls:
             word = "tool_calls"
-        out = self.open() + self._deltas(self._reasoning.leave())
+        out = self.open() + self._deltas(self._reasoning.close())
         if self._annotations:
             out += self._delta({"annotations": self._annotations})
         counts, source = usage(self._facts.metrics, self._reply.prompt_bytes, self._answer_bytes)

@@ -19,6 +19,7 @@ _SIGNATURE_FORMATS: Final = {
     "gemini-generate": "google-gemini-v1",
 }
 GEMINI_FORMAT: Final = "google-gemini-v1"
+UNKNOWN_FORMAT: Final = "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +35,7 @@ class Reply:
     model: str
     vendor: str
     upstream_model: str
-    signature_format: str = "unknown"
+    signature_format: str = UNKNOWN_FORMAT
     prompt_bytes: int = 0
     include_usage: bool = False
     reasoning_field: ReasoningField = "reasoning_content"
@@ -43,7 +44,7 @@ class Reply:
 
 def signature_format(dialect: str) -> str:
     """How OpenRouter's vocabulary calls the reasoning signatures of a dialect."""
-    return _SIGNATURE_FORMATS.get(dialect, "unknown")
+    return _SIGNATURE_FORMATS.get(dialect, UNKNOWN_FORMAT)
 
 
 @dataclass(slots=True)
@@ -55,6 +56,8 @@ class Facts:
     provider: str | None = None
     metrics: p.Metrics | None = None
     clips: int = 0
+    files: list[dict[str, Any]] = field(default_factory=list)
+    """Annotations of files, in the vendor's own form: typed clients break on them in the message."""
     documents: list[p.Citation] = field(default_factory=list)
     warnings: list[p.Warn] = field(default_factory=list)
 
@@ -103,6 +106,7 @@ def extension(reply: Reply, facts: Facts, end: p.End, usage_source: str) -> dict
         usage_source=usage_source,
         cost=None if cents is None else {"amount": cents / 100, "currency": "USD"},
         documents=[document(citation) for citation in facts.documents],
+        files=facts.files,
         warnings=facts.remarks,
     )
 
@@ -149,6 +153,17 @@ def thought_signature(state: Any) -> str | None:
     """Gemini's signature in a vendor state, if there is one."""
     value = state.get("thoughtSignature") if isinstance(state, Mapping) else None
     return value if isinstance(value, str) and value else None
+
+
+def kept_rows(state: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """The objects of one list in a vendor's state, which is the vendor's own and may be anything."""
+    rows = state.get(name)
+    return [dict(row) for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+
+
+def told_details(rows: list[dict[str, Any]], hidden: bool) -> list[dict[str, Any]]:
+    """The vendor's own details; where reasoning is hidden, only what nobody can read."""
+    return [row for row in rows if not hidden or row.get("type") == "reasoning.encrypted"]
 
 
 def _estimate(size: int) -> int:

@@ -1,0 +1,51 @@
+"""`motes keys`: make, list and disable, without ever showing a key twice."""
+
+import pytest
+
+from motes.cli import main
+from motes.credentials import KeyRing
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("MOTES_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("MOTES_API_KEY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "home"
+
+
+def run(capfd, *args):
+    status = main(["keys", *args])
+    said = capfd.readouterr()
+    return status, said.out, said.err
+
+
+def test_a_new_key_is_the_only_thing_on_standard_output(home, capfd):
+    status, out, err = run(capfd, "new", "--name", "mine")
+    assert status == 0
+    assert KeyRing(home / "keys.json").find([out.strip()]).name == "mine"
+    assert out.strip() not in err
+
+
+def test_keys_are_listed_without_their_secrets_and_disabled_by_id(home, capfd):
+    secret = run(capfd, "new", "--name", "mine")[1].strip()
+    _, out, _ = run(capfd, "list")
+    id, state, _, name = out.strip().split("\t")
+    assert (state, name) == ("enabled", "mine")
+    assert secret not in out
+    assert run(capfd, "disable", id)[0] == 0
+    assert "disabled" in run(capfd, "list")[1]
+    assert KeyRing(home / "keys.json").find([secret]) is None
+
+
+def test_a_key_that_is_not_there_cannot_be_disabled(home, capfd):
+    status, _, err = run(capfd, "disable", "nobody")
+    assert status == 1
+    assert "motes keys list" in err
+
+
+def test_settings_that_are_wrong_are_named(home, capfd):
+    (home.parent / "motes.toml").write_text("heartbeat = 3\n")
+    status, _, err = run(capfd, "list")
+    assert status == 1
+    assert "did you mean 'heartbeat_s'?" in err
