@@ -281,6 +281,12 @@ def test_reasoning_without_this_vendors_signature_stays_here(detail: Any) -> Non
     assert any("without a signature" in note for note in made.warnings)
 
 
+def test_a_turn_of_nothing_but_reasoning_is_blank() -> None:
+    made = sent({"messages": [user("q"), assistant("", reasoning_details=[SIGNED]), user("x")]})
+    assert [m["role"] for m in made.json["messages"]] == ["user"]
+    assert made.warnings == ("a blank assistant turn was left out",)
+
+
 def test_plain_reasoning_text_is_not_sent() -> None:
     made = sent({"messages": [user("q"), assistant("so", reasoning_content="why"), user("x")]})
     assert "why" not in json.dumps(made.json)

@@ -97,7 +97,9 @@ class Turns:
         blocks = blocks_of(message.content) or text_block(message.refusal or "")
         texts = [b for b in blocks if b["type"] == "text"]
         calls = [self._call(call) for call in message.tool_calls or []]
-        self._append("assistant", [*self._reasoning(message), *texts, *calls], mark)
+        # A turn may not end in reasoning: with nothing behind it, it is blank.
+        reasoning = self._reasoning(message) if texts or calls else []
+        self._append("assistant", [*reasoning, *texts, *calls], mark)
         if message.audio:
             self._notes.append("the assistant's earlier audio was left out")
         if len(texts) < len(blocks):
