@@ -190,7 +190,8 @@ def _as_sent(history: Sequence[Message], sent: Sequence[Message]) -> list[Messag
     """The results of each turn in the caller's order; one that was made up comes last."""
     places = {id(message): place for place, message in enumerate(sent)}
     out: list[Message] = []
-    for is_result, run in groupby(history, key=lambda message: isinstance(message, ToolMessage)):
+    for is_result, group in groupby(history, key=lambda message: isinstance(message, ToolMessage)):
+        run = list(group)
         out += sorted(run, key=lambda m: places.get(id(m), len(sent))) if is_result else run
     return out
 
