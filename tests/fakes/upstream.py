@@ -6,6 +6,7 @@ and nothing is repaired: a script is what goes over the wire.
 
 import asyncio
 import json
+import socket
 import threading
 import time
 from dataclasses import dataclass, field
@@ -28,6 +29,10 @@ class Sleep:
     """Nothing comes for so many seconds."""
 
     seconds: float
+
+
+class Yield:
+    """The kernel gets a chance to send what came before on its own."""
 
 
 class Reset:
@@ -131,6 +136,7 @@ class Upstream:
             writer.close()
             return
         self.received.append(request)
+        writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         script = self.scripts.pop(0) if len(self.scripts) > 1 else self.scripts[0]
         watch = self._loop.create_task(_note_departure(reader, request))
         try:
@@ -150,6 +156,8 @@ class Upstream:
             await writer.drain()
         elif isinstance(step, Gate):
             await asyncio.wait_for(self._gate(step.name).wait(), _PATIENCE)
+        elif isinstance(step, Yield):
+            await asyncio.sleep(0)
         elif isinstance(step, Sleep):
             await asyncio.sleep(step.seconds)
         elif isinstance(step, UntilGone):
