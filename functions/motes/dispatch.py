@@ -6,7 +6,7 @@ leave the headers or the URL of the one request it is for.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import quote
 
 from motes import jsontext
@@ -14,7 +14,7 @@ from motes.chat import ChatRequest
 from motes.demux.base import MAX_EVENT_BYTES, Demuxer
 from motes.dialects.base import NO_TRAITS, Parser, Traits
 from motes.dialects.registry import resolve
-from motes.errors import PrepareError
+from motes.errors import InvalidRequest, PrepareError
 from motes.vendors.vendor import DEFAULT_TIMEOUTS, Timeouts, Vendor
 
 
@@ -72,7 +72,7 @@ def generate(
         **vendor.headers,
         **body.headers,
     }
-    plain = UpstreamRequest(method="POST", url=url, headers=headers, body=jsontext.dump_bytes(body.json))
+    plain = UpstreamRequest(method="POST", url=url, headers=headers, body=_written(body.json))
     return Dispatch(
         vendor=vendor.id,
         model=model,
@@ -84,6 +84,13 @@ def generate(
         warnings=body.warnings,
         context=request.motes.context,
     )
+
+
+def _written(body: Mapping[str, Any]) -> bytes:
+    try:
+        return jsontext.dump_bytes(body)
+    except ValueError:
+        raise InvalidRequest("the request is nested too deeply to be sent") from None
 
 
 def missing_key(vendor: Vendor) -> str:

@@ -1,19 +1,17 @@
-"""The vocabulary: every particle motes speaks, and the one table to its short wire keys.
+"""The vocabulary: every particle motes speaks, and its short wire keys.
 
 Values only: frozen, slotted, without behaviour, ids, clock or order of their own. A particle on the wire
 is a flat JSON object with exactly one discriminator key (`t`, `p` or `cg`); a leading underscore means
 "continues the last one". A field that has its default value is left out, so no `null` is ever written.
-What this module does not know it keeps (`Unknown`): a newer server does not break an older client.
-
-Keys follow the reference vocabulary; our additions (`rf_`, `warn`, `set-response-id`, `_fci.id`,
-`issue.err`, `end.nativeStop`, `ii.partial`, `urlc.doc`/`loc`) are backward compatible.
+What this module does not know it keeps (`Unknown`): a newer server does not break an older client. Our
+additions to the reference keys (`rf_`, `warn`, `set-response-id`, `_fci.id`, `issue.err`, …) break no reader.
 """
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from dataclasses import MISSING, dataclass, field
+from typing import Any, Final, Literal, TypeAlias
 
-from motes.errors import ErrorKind, VendorError
+from motes.errors import VendorError
 
 EndReason = Literal[
     "done-dialect",
@@ -36,11 +34,7 @@ RetryScope = Literal["srv-dispatch", "srv-op", "cli-ll"]
 ClearStrategy = Literal["none", "since-checkpoint", "all"]
 OperationKind = Literal["search-web", "gen-image", "code-exec"]
 OperationState = Literal["done", "error"]
-CodeAuthor = Literal["gemini_auto_inline", "code_interpreter"]
-CodeEnvironment = Literal["upstream", "server", "client"]
 UsageSource = Literal["measured", "partial", "estimated"]
-
-NO_STATE: Final[Mapping[str, Any]] = {}
 
 
 def _key(name: str, default: Any = MISSING) -> Any:
@@ -382,38 +376,6 @@ Particle: TypeAlias = (
     | Unknown
 )
 
-TAGS: Final[Mapping[type, tuple[str, str]]] = {
-    Text: ("t", ""),
-    Heartbeat: ("p", "❤"),
-    Reasoning: ("p", "tr_"),
-    ReasoningSignature: ("p", "trs"),
-    ReasoningRedacted: ("p", "trr_"),
-    Refusal: ("p", "rf_"),
-    ToolCall: ("p", "fci"),
-    ToolCallArguments: ("p", "_fci"),
-    CodeCall: ("p", "cei"),
-    CodeResult: ("p", "cer"),
-    Audio: ("p", "ia"),
-    Image: ("p", "ii"),
-    Video: ("p", "iv"),
-    Operation: ("p", "vp"),
-    Citation: ("p", "urlc"),
-    HostedResource: ("p", "hres"),
-    VendorState: ("p", "svs"),
-    End: ("cg", "end"),
-    Issue: ("cg", "issue"),
-    Note: ("cg", "aix-info"),
-    RetryReset: ("cg", "aix-retry-reset"),
-    Metrics: ("cg", "set-metrics"),
-    ModelName: ("cg", "set-model"),
-    ResponseId: ("cg", "set-response-id"),
-    ProviderInfra: ("cg", "set-provider-infra"),
-    HandleSet: ("cg", "set-upstream-handle"),
-    Warn: ("cg", "warn"),
-    DebugRequest: ("cg", "_debugDispatchRequest"),
-    DebugProfiler: ("cg", "_debugProfiler"),
-}
-
 VISIBLE: Final = (
     Text,
     Reasoning,
@@ -429,113 +391,9 @@ VISIBLE: Final = (
     HostedResource,
 )
 
-_BY_TAG: Final = {tag: cls for cls, tag in TAGS.items()}
-_NESTED: Final[Mapping[type, str]] = {Metrics: "metrics"}
-_ERROR_KEYS: Final = {
-    "kind": "kind",
-    "message": "message",
-    "http_status": "httpStatus",
-    "code": "vendorCode",
-    "type": "vendorType",
-    "retryable": "retryable",
-    "retry_after": "retryAfter",
-    "request_id": "requestId",
-    "details": "details",
-}
-
-_T = TypeVar("_T")
-_Column: TypeAlias = tuple[str, str, Any]
-
-
-def _columns(cls: type) -> tuple[_Column, ...]:
-    """(Python name, wire key, default) of every field of one class."""
-    return tuple((f.name, f.metadata.get("key", f.name), f.default) for f in fields(cls))
-
-
-_COLUMNS: Final[Mapping[type, tuple[_Column, ...]]] = {cls: _columns(cls) for cls in (*TAGS, UpstreamHandle)}
-
 
 def is_visible(particle: Particle) -> bool:
     """Whether a reader of the answer would see it; empty text shows nothing."""
     if isinstance(particle, Text | Reasoning | Refusal):
         return bool(particle.text)
     return isinstance(particle, VISIBLE)
-
-
-def to_wire(particle: Particle) -> dict[str, Any]:
-    """The flat JSON object of a particle, fields at their default left out."""
-    if isinstance(particle, Unknown):
-        return dict(particle.raw)
-    cls = type(particle)
-    group, tag = TAGS[cls]
-    head: dict[str, Any] = {} if group == "t" else {group: tag}
-    body = _written(particle, _COLUMNS[cls])
-    nest = _NESTED.get(cls)
-    return head | ({nest: body} if nest else body)
-
-
-def _written(value: Any, columns: tuple[_Column, ...]) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for name, key, default in columns:
-        item = getattr(value, name)
-        if default is MISSING or item != default:
-            out[key] = _plain(item)
-    return out
-
-
-def _plain(item: Any) -> Any:
-    if isinstance(item, tuple):
-        return [_plain(i) for i in item]
-    if isinstance(item, UpstreamHandle):
-        return _written(item, _COLUMNS[UpstreamHandle])
-    if isinstance(item, VendorError):
-        return {key: v for name, key in _ERROR_KEYS.items() if (v := getattr(item, name)) is not None}
-    return dict(item) if isinstance(item, Mapping) else item
-
-
-def from_wire(raw: Mapping[str, Any]) -> Particle:
-    """The particle a JSON object means; `Unknown` for what this version does not know or cannot read."""
-    cls = _class_of(raw)
-    if cls is None:
-        return Unknown(raw)
-    nest = _NESTED.get(cls)
-    body = raw.get(nest) if nest else raw
-    if not isinstance(body, Mapping):
-        return Unknown(raw)
-    values = _read(cls, body)
-    return Unknown(raw) if values is None else cls(**values)
-
-
-def _class_of(raw: Mapping[str, Any]) -> Any:
-    if "t" in raw:
-        return Text
-    group = "p" if "p" in raw else "cg"
-    tag = raw.get(group)
-    return _BY_TAG.get((group, tag)) if isinstance(tag, str) else None
-
-
-def _read(cls: type, body: Mapping[str, Any]) -> dict[str, Any] | None:
-    values: dict[str, Any] = {}
-    for name, key, default in _COLUMNS[cls]:
-        if key in body:
-            values[name] = _rich(name, body[key])
-        elif default is MISSING:
-            return None
-    return None if any(v is Unknown for v in values.values()) else values
-
-
-def _rich(name: str, item: Any) -> Any:
-    if name in ("inputs", "outputs", "measurements"):
-        return tuple(item) if isinstance(item, list) else Unknown
-    if name == "handle":
-        read = _read(UpstreamHandle, item) if isinstance(item, Mapping) else None
-        return UpstreamHandle(**read) if read is not None else Unknown
-    if name == "error" and isinstance(item, Mapping):
-        return _read_error(item)
-    return item
-
-
-def _read_error(item: Mapping[str, Any]) -> VendorError:
-    kind: ErrorKind = item.get("kind", "server_error")
-    known = {name: item[key] for name, key in _ERROR_KEYS.items() if key in item}
-    return VendorError(**(known | {"kind": kind, "message": item.get("message", "")}))

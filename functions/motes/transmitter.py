@@ -126,6 +126,8 @@ class Transmitter:
         self.verdict: Verdict | None = None
         self.said_anything = False
         """Whether a visible particle was queued in this attempt."""
+        self.text_length = 0
+        """Characters of answer text queued in this attempt."""
         self.stopped: p.StopReason | None = None
         self.warnings: dict[str, int] = {}
         self._new_id = new_id
@@ -148,6 +150,7 @@ class Transmitter:
         """See `Emitter`."""
         whole = self._join("text", "", text)
         if whole:
+            self.text_length += len(whole)
             self._put(p.Text(whole))
 
     def tagged_text(self, text: str) -> None:
@@ -277,6 +280,12 @@ class Transmitter:
         self._put(p.Issue(phase, error.message, error))
         in_band = phase == "dialect-issue"
         self._finish(reason or ("issue-dialect" if in_band else "issue-dispatch-rpc"), None)
+
+    def leave_paused(self) -> None:
+        """Nobody continues a pause: what came is the answer, with the vendor's own word for its end."""
+        if isinstance(self.verdict, Continue):
+            self.verdict = None
+            self.done()
 
     def end(self) -> p.End | None:
         """The `End` of this attempt, where it has come to one."""

@@ -1,5 +1,6 @@
 """What callers send that cannot be meant: the right status, OpenAI's shape, nothing leaked, server alive."""
 
+import http.client
 import json
 import socket
 
@@ -108,6 +109,16 @@ def test_a_body_above_the_limit_is_413_told_in_advance_or_not(caller):
     pieces = (big[at : at + 65536] for at in range(0, len(big), 65536))
     check(caller.post(CHAT, content=pieces), 413, "request_too_large")
     assert caller.get("/models").status_code == 200
+
+
+@pytest.mark.parametrize("key", [KEY, "wrong"])
+def test_a_client_that_sends_everything_before_it_reads_still_learns_why(caller, key):
+    for _ in range(5):
+        line = http.client.HTTPConnection(caller.base_url.host, caller.base_url.port, timeout=20)
+        headers = {"x-api-key": key, "content-type": "application/json"}
+        line.request("POST", "/v1/chat/completions", b"x" * (20 * MIB), headers)
+        assert line.getresponse().status == (413 if key == KEY else 401)
+        line.close()
 
 
 def test_a_body_just_below_the_limit_is_read(caller):

@@ -7,12 +7,13 @@ import pytest
 from fakes.serving import ASK, STREAM, client, serving, vendor_row
 from fakes.upstream import DONE, HELLO, SSE_HEAD, Reset, Sleep, answer, chat_chunk
 from motes import particles as p
+from motes.codec import from_wire
 
 PATH = "/particles"
 
 
 def lines_of(response):
-    return [p.from_wire(json.loads(line)) for line in response.content.splitlines()]
+    return [from_wire(json.loads(line)) for line in response.content.splitlines()]
 
 
 @pytest.mark.parametrize("body", [ASK, STREAM, ASK | {"stream": False}])

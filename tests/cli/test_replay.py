@@ -16,6 +16,7 @@ import pytest
 from fakes.recordings import WIRE
 from motes import particles as p
 from motes.cli import main
+from motes.codec import from_wire
 
 CHUNK = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m-1"}
 USAGE = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
@@ -280,7 +281,7 @@ def test_what_cannot_be_read_is_a_row_in_its_place_and_the_exit_status(
 
 def test_particles_are_wire_lines_and_the_end_is_last(folder: Any, replay: Any) -> None:
     rows, _ = replay("--as", "particles", folder())
-    particles = [p.from_wire(row) for row in rows]
+    particles = [from_wire(row) for row in rows]
     assert not any(isinstance(particle, p.Unknown) for particle in particles)
     assert [isinstance(particle, p.End) for particle in particles].count(True) == 1
     assert isinstance(particles[-1], p.End)

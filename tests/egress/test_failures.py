@@ -6,6 +6,7 @@ import pytest
 
 from motes import jsontext
 from motes import particles as p
+from motes.codec import to_wire
 from motes.egress.failure import error_object, presentable, status_of
 from motes.errors import STATUS_OF_KIND, ErrorKind, VendorError
 
@@ -38,7 +39,7 @@ def test_every_kind_has_a_status_and_openais_shape(kind):
 
 def test_a_vendors_refusal_of_our_key_is_not_the_callers_and_its_words_are_not_told():
     shown = presentable(issue("authentication", f"Incorrect API key: {SECRET[:8]}…", http_status=401), None)
-    text = jsontext.dumps(error_object(shown)) + jsontext.dumps(p.to_wire(shown))
+    text = jsontext.dumps(error_object(shown)) + jsontext.dumps(to_wire(shown))
     assert "Incorrect" not in text
     assert SECRET[:8] not in text
     assert error_object(shown)["error"]["code"] == "upstream_auth"
@@ -48,7 +49,7 @@ def test_a_vendors_refusal_of_our_key_is_not_the_callers_and_its_words_are_not_t
 def test_a_key_that_a_vendor_echoes_is_masked():
     said = f"bad header 'Bearer {SECRET}' at /x?key=sk-very%2Fsecret"
     shown = presentable(issue("invalid_request", said), SECRET)
-    assert "secret" not in jsontext.dumps(p.to_wire(shown))
+    assert "secret" not in jsontext.dumps(to_wire(shown))
     assert shown.text == "bad header 'Bearer ***' at /x?key=***"
 
 

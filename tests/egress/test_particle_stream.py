@@ -6,6 +6,7 @@ import pytest
 
 from fakes.particle_runs import ANSWER
 from motes import particles as p
+from motes.codec import from_wire
 from motes.egress.particles import EventEncoder, LineEncoder
 
 RUN = [particle for particle in ANSWER if not isinstance(particle, p.Heartbeat)]
@@ -14,7 +15,7 @@ RUN = [particle for particle in ANSWER if not isinstance(particle, p.Heartbeat)]
 def test_every_particle_is_one_line_of_json():
     encoder = LineEncoder()
     lines = b"".join(encoder.encode(particle) for particle in ANSWER).splitlines()
-    assert [p.from_wire(json.loads(line)) for line in lines] == RUN
+    assert [from_wire(json.loads(line)) for line in lines] == RUN
 
 
 def test_every_particle_is_one_event_with_its_number_from_one():
@@ -23,7 +24,7 @@ def test_every_particle_is_one_event_with_its_number_from_one():
     blocks = raw.decode().split("\n\n")[:-1]
     assert [block.split("\n")[0] for block in blocks] == [f"id: {n}" for n in range(1, len(RUN) + 1)]
     data = [json.loads(block.split("\n")[1].removeprefix("data: ")) for block in blocks]
-    assert [p.from_wire(item) for item in data] == RUN
+    assert [from_wire(item) for item in data] == RUN
 
 
 @pytest.mark.parametrize("text", ["a\nb\r\u2028\u0085", "\ud83d"])

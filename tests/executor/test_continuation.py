@@ -45,6 +45,13 @@ async def test_the_usage_of_all_segments_is_added():
 
 
 @in_virtual_time
+async def test_a_citation_after_a_pause_is_counted_from_the_head_of_the_whole_answer():
+    cited = Answer([line(text="ed."), line(cited=[0, 2]), line(stop="ok")])
+    said = await said_by(Upstream(PAUSED, PAUSED, cited))
+    assert [(c.start, c.end) for c in said.of(p.Citation)] == [(12, 14)]
+
+
+@in_virtual_time
 async def test_patches_pile_up():
     upstream = Upstream(PAUSED, PAUSED, ENDED)
     await said_by(upstream)

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from motes.chat import parse_request
 from motes.dialects.anthropic_messages import DIALECT
 from motes.dialects.base import NO_TRAITS, Traits, UpstreamBody
+from motes.intake import parse_request
 from motes.quirks import NO_QUIRKS, Quirks
 
 MODEL = "claude-sonnet-4-5"

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from motes import particles as p
+from motes.demux.base import MAX_EVENT_BYTES
 from motes.dialects.base import Dialect
 from motes.dialects.registry import resolve
-from motes.demux.base import MAX_EVENT_BYTES
 from motes.errors import VendorError
 from motes.fragments import Message
 from motes.pump import Pump
@@ -107,8 +107,7 @@ def _particles(
     if isinstance(verdict, Retry):
         yield from pump.fail("dialect-issue", verdict.error)
     elif isinstance(verdict, Continue):
-        transmitter.verdict = None
-        transmitter.done()
+        transmitter.leave_paused()
         yield from transmitter.drain()
     end = transmitter.end()
     assert end is not None, "an attempt came to no end"

@@ -26,6 +26,7 @@ class TinyParser:
             "id": lambda out, value: out.response_id(value),
             "call": lambda out, value: out.tool_call(None, value),
             "usage": lambda out, value: out.usage(**value),
+            "cited": lambda out, value: out.add(p.Citation("t", "u", start=value[0], end=value[1])),
             "handle": lambda out, value: out.handle(p.UpstreamHandle("tiny", value)),
             "error": lambda out, value: out.issue(from_body({"error": value})),
             "pause": lambda out, value: out.resume(value, "tiny pause"),

@@ -11,6 +11,7 @@ import pytest
 
 from fakes.recordings import RESET, Recording, message, ours, particles
 from motes import particles as p
+from motes.codec import to_wire
 from motes.demux.base import WireEvent
 from motes.dialects.gemini_generate import DIALECT
 from motes.dialects.gemini_generate.parser import GenerateParser
@@ -735,7 +736,7 @@ def test_only_value_errors_leave_the_parser_whatever_stands_where() -> None:
                 continue
         parser.eof(out)
         for particle in out.drain():
-            json.dumps(p.to_wire(particle))
+            json.dumps(to_wire(particle))
 
 
 @pytest.mark.parametrize("data", ["", "{", "null", "3", '"x"', "[1]", "[[]]", "nonsense"])

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from motes.intake import parse_request
 from motes.dialects.base import NO_TRAITS, Traits, UpstreamBody
 from motes.dialects.gemini_generate import DIALECT
 from motes.dialects.gemini_generate.schema import parameters
 from motes.errors import InvalidRequest
+from motes.intake import parse_request
 from motes.quirks import NO_QUIRKS
 
 USER = {"role": "user", "content": "hi"}
@@ -242,6 +242,14 @@ def test_arguments_that_are_no_object_are_sent_as_text_with_a_warning() -> None:
     got = build(messages=[USER, turn(call("c1", arguments='{"a":')), result("c1", "x")])
     assert got.json["contents"][1]["parts"][0]["functionCall"]["args"] == {"output": '{"a":'}
     assert warned(got, "no JSON object")
+
+
+@pytest.mark.parametrize("levels", [100, 900, 1100])
+def test_what_is_nested_deeper_than_google_reads_is_sent_as_text(levels: int) -> None:
+    deep = '{"a":' * levels + "1" + "}" * levels
+    got = body(messages=[USER, turn(call("c1", arguments=deep)), result("c1", deep)])
+    assert got["contents"][1]["parts"][0]["functionCall"]["args"] == {"output": deep}
+    assert got["contents"][2]["parts"][0]["functionResponse"]["response"] == {"output": deep}
 
 
 # Signatures.

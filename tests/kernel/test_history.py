@@ -5,8 +5,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motes.chat import AssistantMessage, ToolMessage, parse_request, text_of
+from motes.chat import AssistantMessage, ToolMessage, text_of
 from motes.history import OMITTED, normalise
+from motes.intake import parse_request
 
 
 def messages(*raw: dict[str, Any]) -> Any:

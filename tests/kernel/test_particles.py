@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from motes import particles as p
+from motes.codec import TAGS, from_wire, to_wire
 from motes.errors import VendorError
 
 ALL = [cls for cls in get_args(p.Particle) if cls is not p.Unknown]
@@ -61,12 +62,12 @@ def _fields(cls: type, special: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_every_particle_has_a_tag_and_tags_are_unique() -> None:
-    assert set(p.TAGS) == set(ALL)
-    assert len(set(p.TAGS.values())) == len(ALL)
+    assert set(TAGS) == set(ALL)
+    assert len(set(TAGS.values())) == len(ALL)
 
 
 def test_there_are_the_reference_systems_26_discriminators_and_our_additions() -> None:
-    tags = set(p.TAGS.values())
+    tags = set(TAGS.values())
     reference_parts = {
         "❤",
         "tr_",
@@ -97,13 +98,13 @@ def test_there_are_the_reference_systems_26_discriminators_and_our_additions() -
 
 @given(particles())
 def test_every_particle_survives_the_wire(particle: Any) -> None:
-    line = orjson.dumps(p.to_wire(particle))
-    assert p.from_wire(orjson.loads(line)) == particle
+    line = orjson.dumps(to_wire(particle))
+    assert from_wire(orjson.loads(line)) == particle
 
 
 @given(particles())
 def test_a_particle_is_flat_has_one_discriminator_and_writes_no_null(particle: Any) -> None:
-    wire = p.to_wire(particle)
+    wire = to_wire(particle)
     if isinstance(particle, p.VendorState | p.DebugRequest | p.DebugProfiler | p.Citation | p.Issue):
         wire = {
             k: v
@@ -120,14 +121,14 @@ def test_a_particle_is_flat_has_one_discriminator_and_writes_no_null(particle: A
     )
 )
 def test_whatever_comes_over_the_wire_is_a_particle_or_kept_as_it_came(raw: dict[str, Any]) -> None:
-    particle = p.from_wire(raw)
+    particle = from_wire(raw)
     if isinstance(particle, p.Unknown):
-        assert p.to_wire(particle) == raw
+        assert to_wire(particle) == raw
 
 
 def test_a_particle_of_a_newer_server_is_kept() -> None:
     raw = {"p": "hologram", "beam": 3}
-    assert p.to_wire(p.from_wire(raw)) == raw
+    assert to_wire(from_wire(raw)) == raw
 
 
 @pytest.mark.parametrize(
@@ -182,8 +183,8 @@ def test_a_particle_of_a_newer_server_is_kept() -> None:
     ],
 )  # fmt: skip
 def test_the_wire_keys_are_the_reference_systems(particle: Any, wire: dict[str, Any]) -> None:
-    assert p.to_wire(particle) == wire
-    assert p.from_wire(wire) == particle
+    assert to_wire(particle) == wire
+    assert from_wire(wire) == particle
 
 
 def test_only_what_a_reader_sees_is_visible() -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from motes import particles as p
+from motes.codec import to_wire
 from motes.errors import VendorError
 from motes.reassembly import Reassembler
 from motes.transmitter import Continue, Retry, Transmitter
@@ -230,7 +231,7 @@ def test_whatever_is_said_ids_are_unique_arguments_have_a_call_and_text_can_be_e
     assert len(ids) == len(set(ids))
     assert all(x.id is None or x.id in ids for x in seen if isinstance(x, p.ToolCallArguments))
     for particle in seen:
-        str(p.to_wire(particle)).encode()
+        str(to_wire(particle)).encode()
 
 
 @given(STEPS)

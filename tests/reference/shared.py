@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,7 @@ def checker() -> Any:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.dont_write_bytecode = True  # the handed material is not ours to write beside
     spec.loader.exec_module(module)
     return module
 

@@ -12,8 +12,9 @@ from starlette.types import Receive
 
 from motes import jsontext
 from motes.api.hybrid import as_chat
-from motes.chat import ChatRequest, parse_request
+from motes.chat import ChatRequest
 from motes.errors import InvalidRequest
+from motes.intake import parse_request
 
 _JSON: Final = ("application/json", "text/json", "+json")
 
@@ -59,5 +60,6 @@ def understand(body: bytes, content_type: str, strict: bool) -> ChatRequest:
 
 
 def _too_large(limit: int) -> HTTPException:
-    # The rest of the body is never read, so this connection cannot serve another request.
-    return HTTPException(413, f"the request body is larger than {limit} bytes", {"connection": "close"})
+    # The connection stays open: a server that closes it while the client is still sending resets it, and
+    # the client never sees why. The server throws away what is still to come.
+    return HTTPException(413, f"the request body is larger than {limit} bytes")

@@ -76,8 +76,8 @@ def refusal(error: Any) -> dict[str, Any]:
 
 def _dispatch(body: bytes, model: str | None, traits: list[str]) -> "Dispatch":
     from motes import dispatch
-    from motes.chat import parse_request
     from motes.dialects.base import NO_TRAITS, Traits
+    from motes.intake import parse_request
 
     request = parse_request(body)
     route = _catalogue().resolve(model or request.model)

@@ -53,8 +53,8 @@ def _settled(pump: Pump) -> Iterator[p.Particle]:
     """The end of a run that nobody retries or continues."""
     verdict = pump.verdict
     if isinstance(verdict, Continue):
-        yield p.End("done-dialect", "ok", None, verdict.reason)
-        return
+        pump.transmitter.leave_paused()
+        yield from pump.transmitter.drain()
     if isinstance(verdict, Retry):
         yield from pump.fail("dialect-issue", verdict.error)
     end = pump.transmitter.end()

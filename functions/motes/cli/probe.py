@@ -14,7 +14,6 @@ import httpx
 
 from motes import dispatch
 from motes import particles as p
-from motes.chat import parse_request
 from motes.credentials import vendor_key
 from motes.egress.failure import failure_of, presentable
 from motes.egress.message_json import usage_json
@@ -23,6 +22,7 @@ from motes.executor.pipeline import run
 from motes.executor.policy import Backoff, Policy
 from motes.executor.run import Options
 from motes.fragments import Message
+from motes.intake import parse_request
 from motes.reassembly import Reassembler
 from motes.settings import load_settings
 from motes.vendors.catalogue import build_catalogue

@@ -17,11 +17,11 @@ from typing import Any, Final, get_args
 import httpx
 
 from motes import jsontext
-from motes import particles as p
 from motes.api.app import create_app
 from motes.api.gateway import open_gateway
 from motes.cli.show import Kind, Show
 from motes.cli.terminal import Terminal
+from motes.codec import from_wire
 from motes.demo.rows import demo_rows
 from motes.demux.jsonl import JSONLinesDemuxer
 from motes.hosts.local import running
@@ -101,7 +101,7 @@ async def _ask(http: httpx.AsyncClient, url: str, request: dict[str, Any], show:
                 return _refused(answer.status_code, await answer.aread())
             async for data in answer.aiter_raw():
                 for event in lines.feed(data):
-                    show.feed(p.from_wire(jsontext.loads(event.data)))
+                    show.feed(from_wire(jsontext.loads(event.data)))
     except httpx.HTTPError as error:
         return f"the gateway's stream broke ({type(error).__name__})"
     missing = [kind for kind in get_args(Kind) if kind not in show.seen]

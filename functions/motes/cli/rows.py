@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from motes import jsontext
 from motes import particles as p
+from motes.codec import to_wire
 from motes.egress.completion import completion
 from motes.egress.failure import error_object, presentable
 from motes.egress.message_json import error_json, message_json
@@ -41,7 +42,7 @@ def message_row(run: Run) -> bytes:
 
 def particle_lines(run: Run) -> bytes:
     """Every particle as one JSON line."""
-    return b"".join(_line(p.to_wire(particle)) for particle in run.particles)
+    return b"".join(_line(to_wire(particle)) for particle in run.particles)
 
 
 def chunk_stream(run: Run) -> bytes:

@@ -8,8 +8,9 @@ from typing import Final, Protocol
 
 from motes import jsontext
 from motes import particles as p
+from motes.codec import to_wire
 
-_HEARTBEAT: Final = jsontext.dump_bytes(p.to_wire(p.Heartbeat()))
+_HEARTBEAT: Final = jsontext.dump_bytes(to_wire(p.Heartbeat()))
 
 
 class ParticleEncoder(Protocol):
@@ -41,7 +42,7 @@ class LineEncoder:
         """See `ParticleEncoder`."""
         if isinstance(particle, p.Heartbeat):
             return b""
-        return jsontext.dump_bytes(p.to_wire(particle)) + b"\n"
+        return jsontext.dump_bytes(to_wire(particle)) + b"\n"
 
     def keepalive(self) -> bytes:
         """See `ParticleEncoder`."""
@@ -65,7 +66,7 @@ class EventEncoder:
         if isinstance(particle, p.Heartbeat):
             return b""
         self._number += 1
-        return b"id: %d\ndata: %b\n\n" % (self._number, jsontext.dump_bytes(p.to_wire(particle)))
+        return b"id: %d\ndata: %b\n\n" % (self._number, jsontext.dump_bytes(to_wire(particle)))
 
     def keepalive(self) -> bytes:
         """See `ParticleEncoder`."""

@@ -70,6 +70,11 @@ class Attempt:
         return self._transmitter.said_anything
 
     @property
+    def text_length(self) -> int:
+        """Characters of answer text given."""
+        return self._transmitter.text_length
+
+    @property
     def outcome(self) -> Outcome:
         """How it came out."""
         if self._paused is not None:

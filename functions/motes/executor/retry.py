@@ -6,11 +6,11 @@ Must never repeat what was seen: once an attempt gave something visible, a failu
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from motes import particles as p
 from motes.errors import VendorError
-from motes.executor.execute import Attempt, Held, Outcome, Paused
+from motes.executor.execute import Attempt, Held, Paused
 from motes.executor.policy import Backoff, backoff_of, delay_before
 from motes.executor.run import Run
 
@@ -22,9 +22,9 @@ async def with_retries(run: Run) -> AsyncGenerator[p.Particle, None]:
         attempt = Attempt(course.dispatch, run)
         async with aclosing(attempt.particles()) as particles:
             async for particle in particles:
-                yield particle
+                yield _shifted(particle, course.text_before) if course.text_before else particle
         course.said_anything = course.said_anything or attempt.said_anything
-        step = course.after(attempt.outcome)
+        step = course.after(attempt)
         for particle in step.particles:
             yield particle
         if step.delay is None:
@@ -48,19 +48,22 @@ class _Course:
     def __init__(self, run: Run) -> None:
         self.dispatch = run.dispatch
         self.said_anything = False
+        self.text_before = 0
+        """Characters of answer text before the last pause."""
         self._run = run
         self._made = 0
         self._continuations = 0
 
-    def after(self, outcome: Outcome) -> _Step:
+    def after(self, attempt: Attempt) -> _Step:
         """What follows an attempt."""
         self._made += 1
-        match outcome:
+        match outcome := attempt.outcome:
             case p.End():
                 return _Step((outcome,))
             case Held():
                 return self._after_failure(outcome)
             case Paused():
+                self.text_before += attempt.text_length
                 return self._after_pause(outcome)
 
     def _after_failure(self, held: Held) -> _Step:
@@ -90,6 +93,14 @@ class _Course:
         # What was seen so far lies before the checkpoint: no attempt at the next part repeats it.
         self.dispatch, self._made, self.said_anything = paused.dispatch, 0, False
         return _Step((p.Note(f"continuation {self._continuations} of {limit}: {paused.reason}"),), 0.0)
+
+
+def _shifted(particle: p.Particle, by: int) -> p.Particle:
+    """A citation's place counted from the head of the whole answer, not of its last part."""
+    if not isinstance(particle, p.Citation) or particle.start is None:
+        return particle
+    end = None if particle.end is None else particle.end + by
+    return replace(particle, start=particle.start + by, end=end)
 
 
 def _reset(issue: p.Issue, error: VendorError, made: int, backoff: Backoff, delay: float) -> p.RetryReset:

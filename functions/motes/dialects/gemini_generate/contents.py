@@ -29,6 +29,9 @@ SIGNATURE_FORMAT: Final = "google-gemini-v1"
 # What Google's page tells to send for a call that another model, or the caller, made.
 NO_SIGNATURE: Final = "skip_thought_signature_validator"
 
+# Google's reader gives up a message of more than a hundred levels; deeper values go as their text.
+_MAX_DEPTH: Final = 80
+
 # A conversation must begin with the user; this says as little as can be said.
 _OPENING: Final[GooglePart] = {"text": "."}
 
@@ -128,7 +131,7 @@ class Conversation:
         if not call.arguments.strip():
             return {}
         arguments = jsontext.as_object(call.arguments)
-        if arguments is None:
+        if arguments is None or _shape(arguments)[1] > _MAX_DEPTH:
             self._warnings.append(
                 f"messages: the arguments of call {call.name} are no JSON object; sent as text"
             )
@@ -180,17 +183,22 @@ def _response(text: str, *, failed: bool) -> dict[str, Any]:
     if failed:
         return {"error": text}
     value = jsontext.as_object(text)
-    return {"output": text} if value is None or _has_reserved_key(value) else value
+    keys, depth = _shape(value)
+    plain = depth <= _MAX_DEPTH and not any(key.startswith("$") for key in keys)
+    return value if value is not None and plain else {"output": text}
 
 
-def _has_reserved_key(value: Any) -> bool:
-    waiting = [value]
+def _shape(value: Any) -> tuple[set[str], int]:
+    """Every key in a JSON value, and how many levels it has."""
+    keys: set[str] = set()
+    deepest = 0
+    waiting = [(value, 1)]
     while waiting:
-        item = waiting.pop()
+        item, depth = waiting.pop()
+        deepest = max(deepest, depth)
         if isinstance(item, dict):
-            if any(key.startswith("$") for key in item):
-                return True
-            waiting += item.values()
+            keys.update(item)
+            waiting += [(inner, depth + 1) for inner in item.values()]
         elif isinstance(item, list):
-            waiting += item
-    return False
+            waiting += [(inner, depth + 1) for inner in item]
+    return keys, deepest
