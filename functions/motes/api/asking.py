@@ -14,14 +14,14 @@ from starlette.types import Receive, Scope
 
 from motes import particles as p
 from motes.api.auth import authenticate
-from motes.api.body import read_body, understand
+from motes.api.body import discard, read_body, understand
 from motes.api.envelope import NOTES
 from motes.api.gateway import Gateway
 from motes.chat import ChatRequest
 from motes.dispatch import Dispatch, generate
 from motes.egress.failure import presentable
 from motes.egress.reply import Reply, signature_format
-from motes.errors import InvalidRequest
+from motes.errors import InvalidRequest, Unauthenticated
 from motes.settings import ReasoningField
 from motes.vendors.catalogue import speaking
 
@@ -84,8 +84,11 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
     """Understand a request. Raises a MotesError or an HTTPException for what cannot be run."""
     started = asyncio.get_running_loop().time()
     headers = Headers(scope=scope)
-    caller = authenticate(headers, gateway.keys)
-    scope[NOTES]["caller"] = caller.id
+    try:
+        scope[NOTES]["caller"] = authenticate(headers, gateway.keys).id
+    except Unauthenticated:
+        await discard(headers, receive)
+        raise
     body = await read_body(headers, receive, gateway.settings.max_body_bytes)
     request = understand(body, headers.get("content-type", ""), gateway.settings.strict_requests)
     route = gateway.catalogue.resolve(request.model)

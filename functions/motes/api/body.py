@@ -1,8 +1,11 @@
-"""The body of a request: read up to a limit and not a byte further, then understood.
+"""The body of a request: kept up to a limit and not a byte further, then understood.
 
 Must never hold more than the limit in memory, whatever Content-Length says or does not say.
 """
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Final
 
 from starlette.datastructures import Headers
@@ -16,27 +19,54 @@ from motes.chat import ChatRequest
 from motes.errors import InvalidRequest
 from motes.intake import parse_request
 
+_DISCARDED_BYTES: Final = 64 * 1024 * 1024
+_DISCARD_SECONDS: Final = 3.0
 _JSON: Final = ("application/json", "text/json", "+json")
 
 
 async def read_body(headers: Headers, receive: Receive, limit: int) -> bytes:
     """The whole body. Raises HTTPException 413, ClientDisconnect."""
     declared = headers.get("content-length", "")
-    if declared.isdigit() and int(declared) > limit:
-        raise _too_large(limit)
     parts: list[bytes] = []
-    size = 0
-    while True:
+    size = int(declared) if declared.isdigit() else 0
+    if size <= limit:
+        size = 0
+        async for part in _parts(receive):
+            size += len(part)
+            if size > limit:
+                break
+            parts.append(part)
+        else:
+            return b"".join(parts)
+    await discard(headers, receive)
+    raise HTTPException(413, f"the request body is larger than {limit} bytes")
+
+
+async def discard(headers: Headers, receive: Receive) -> None:
+    """Throw away the rest of a body that is refused, within bounds of size and time.
+
+    Many clients read nothing before they have sent everything: a server that answers and closes while they
+    are still sending resets the connection, and they never see why. Who asks first is answered at once.
+    """
+    if "expect" in headers:
+        return
+    left = _DISCARDED_BYTES
+    with suppress(TimeoutError, ClientDisconnect):
+        async with asyncio.timeout(_DISCARD_SECONDS):
+            async for part in _parts(receive):
+                left -= len(part)
+                if left < 0:
+                    return
+
+
+async def _parts(receive: Receive) -> AsyncIterator[bytes]:
+    more = True
+    while more:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientDisconnect
-        part = message.get("body", b"")
-        size += len(part)
-        if size > limit:
-            raise _too_large(limit)
-        parts.append(part)
-        if not message.get("more_body", False):
-            return b"".join(parts)
+        yield message.get("body", b"")
+        more = message.get("more_body", False)
 
 
 def understand(body: bytes, content_type: str, strict: bool) -> ChatRequest:
@@ -57,9 +87,3 @@ def understand(body: bytes, content_type: str, strict: bool) -> ChatRequest:
         name = next(iter(request.model_extra))
         raise InvalidRequest(f"unknown parameter {name[:80]!r}", param=name, code="unknown_parameter")
     return request
-
-
-def _too_large(limit: int) -> HTTPException:
-    # The connection stays open: a server that closes it while the client is still sending resets it, and
-    # the client never sees why. The server throws away what is still to come.
-    return HTTPException(413, f"the request body is larger than {limit} bytes")
