@@ -88,3 +88,13 @@ async def test_httpx_gets_the_connect_timeout_and_no_other():
     await said_by(upstream, tiny_dispatch(timeouts=Timeouts(connect=4.0)))
     timeouts = upstream.requests[0].extensions["timeout"]
     assert timeouts == {"connect": 4.0, "read": None, "write": None, "pool": None}
+
+
+@in_virtual_time
+async def test_after_the_finish_reason_an_open_line_is_waited_for_five_seconds_and_is_no_failure():
+    late = Answer([line(text="all"), line(stopped="ok"), 4.0, line(usage={"tokens_out": 3}), 1000.0])
+    said = await said_by(Upstream(late))
+    assert said.end.stop == "ok"
+    assert said.of(p.Metrics)[-1].tokens_out == 3
+    assert [warning.code for warning in said.of(p.Warn)] == ["reset_after_end"]
+    assert said.at(p.End) == pytest.approx([9.0], abs=0.2)

@@ -31,6 +31,7 @@ class TinyParser:
             "error": lambda out, value: out.issue(from_body({"error": value})),
             "pause": lambda out, value: out.resume(value, "tiny pause"),
             "stop": self._stop,
+            "stopped": lambda out, value: out.stop(value),
         }
 
     def parse(self, event, out):

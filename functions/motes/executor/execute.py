@@ -28,6 +28,8 @@ from motes.vendor_errors import read_failure
 MAX_ERROR_BODY: Final = 64 * 1024
 # The status is known; its words are worth waiting for, but not for long.
 _ERROR_BODY_SECONDS: Final = 5.0
+# After the finish reason only usage and sources may come; a vendor that keeps the line open is not waited for.
+_AFTER_STOP_SECONDS: Final = 5.0
 # The end of the HTTP body follows the end of the answer at once, or not at all.
 _LINGER_SECONDS: Final = 0.05
 
@@ -150,7 +152,8 @@ class Attempt:
         """Until when the next byte must be here."""
         timeouts, last = self._dispatch.timeouts, self._run.progress.last_byte_at
         if self._received and last is not None:
-            return last + timeouts.idle
+            stopped = self._transmitter.stopped is not None
+            return last + (min(timeouts.idle, _AFTER_STOP_SECONDS) if stopped else timeouts.idle)
         return self._started + timeouts.first_byte
 
     def _took(self, size: int) -> None:
