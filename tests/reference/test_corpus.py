@@ -110,7 +110,11 @@ def small_streams() -> list[Path]:
     return out
 
 
-@pytest.mark.parametrize("case", [c for c in small_streams() if c.name not in SAYS_STOP_TWICE], ids=lambda c: f"{c.parent.name}/{c.name}")
+@pytest.mark.parametrize(
+    "case",
+    [c for c in small_streams() if c.name not in SAYS_STOP_TWICE],
+    ids=lambda c: f"{c.parent.name}/{c.name}",
+)
 def test_a_cut_anywhere_is_the_whole_answer_or_one_error(case: Path) -> None:
     meta = json.loads((case / "meta.json").read_text())
     dialect, quirks = resolve(CORPUS_DIALECTS[case.parent.name]), quirks_of(meta)  # type: ignore[arg-type]

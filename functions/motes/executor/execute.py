@@ -28,7 +28,7 @@ from motes.vendor_errors import read_failure
 MAX_ERROR_BODY: Final = 64 * 1024
 # The status is known; its words are worth waiting for, but not for long.
 _ERROR_BODY_SECONDS: Final = 5.0
-# After the finish reason only usage and sources may come; a vendor that keeps the line open is not waited for.
+# After the finish reason only usage and sources come; one that holds the line open is not waited for.
 _AFTER_STOP_SECONDS: Final = 5.0
 # The end of the HTTP body follows the end of the answer at once, or not at all.
 _LINGER_SECONDS: Final = 0.05
