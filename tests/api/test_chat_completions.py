@@ -209,7 +209,7 @@ def test_a_plain_text_port_asked_for_tls_is_a_clear_error(tmp_path, upstream):
     upstream.play(answer(200, {}))
     toml = vendor_row(upstream.base_url.replace("http:", "https:"))
     with serving(tmp_path, toml) as url, client(url) as caller:
-        assert error_of(caller.post(CHAT, json=STREAM))["motes"]["upstream_code"] == "tls_failed"
+        assert error_of(caller.post(CHAT, json=STREAM))["motes"]["code"] == "tls_failed"
 
 
 # Time

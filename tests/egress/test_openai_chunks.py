@@ -421,7 +421,7 @@ def test_the_error_tells_a_program_what_to_do():
         "retryable": True,
         "retry_after_s": 2.5,
         "upstream_status": 429,
-        "upstream_code": "tpm",
+        "code": "tpm",
         "upstream_type": "tokens",
         "upstream_request_id": "req_9",
     }

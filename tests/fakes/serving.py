@@ -11,6 +11,7 @@ from motes.api.app import create_app
 from motes.api.gateway import open_gateway
 from motes.executor.policy import Backoff, Policy
 from motes.hosts.local import running
+from motes.hosts.log import LogObserver
 from motes.settings import load_settings
 
 KEY = "test-key-of-the-caller"
@@ -31,11 +32,11 @@ def vendor_row(base_url: str, name: str = "fake", dialect: str = "openai-chat") 
 
 @contextmanager
 def serving(home: Path, toml: str, policy: Policy = ONCE, **environ: str) -> Iterator[str]:
-    """A gateway with these settings; gives its base URL, with `/v1`."""
+    """A gateway with these settings and a log; gives its base URL, with `/v1`."""
     (home / "motes.toml").write_text(toml)
     surroundings = {"MOTES_HOME": str(home), "MOTES_API_KEY": KEY, **environ}
     settings = load_settings(surroundings, home)
-    gateway = open_gateway(settings, surroundings, policy=policy)
+    gateway = open_gateway(settings, surroundings, observer=LogObserver(), policy=policy)
     with running(create_app(gateway)) as base_url:
         yield base_url
 

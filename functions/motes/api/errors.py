@@ -85,8 +85,8 @@ async def on_bug(request: Request, error: Exception) -> Response:
     _log.error(logline("unhandled_exception", request_id=request_id, error=type(error).__name__))
     message = f"the gateway failed; its log says more under request id {request_id}"
     body = _body(500, message, None, "internal_error")
-    # Starlette answers a bug from outside our own middleware.
-    return JSONError(500, body, dict(envelope_headers(request_id)))
+    # Starlette answers a bug from outside our own middleware, and the server closes the connection after it.
+    return JSONError(500, body, {**envelope_headers(request_id), "connection": "close"})
 
 
 def _body(status: int, message: str, param: str | None, code: str | None) -> dict[str, Any]:

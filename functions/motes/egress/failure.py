@@ -82,7 +82,7 @@ def _details(issue: p.Issue | None, error: VendorError, partial: str | None) -> 
         "retryable": error.retryable,
         "retry_after_s": error.retry_after,
         "upstream_status": error.http_status,
-        "upstream_code": error.code,
+        "code": error.code,
         "upstream_type": error.type,
         "upstream_request_id": error.request_id,
         "partial": partial,
