@@ -27,6 +27,14 @@ def _distance(at: int, place: int) -> tuple[int, int]:
     return abs(place - at), -place
 
 
+def _family(
+    *prefixes: str, efforts: tuple[str, ...] = (), off_by_default: bool = False
+) -> tuple[ModelRule, ...]:
+    words = _efforts(*efforts) if efforts else {}
+    return tuple(ModelRule(prefix=p, efforts=words, off_by_default=off_by_default) for p in prefixes)
+
+
+_ALL_BUT_MINIMAL: Final = ("off", "low", "medium", "high", "xhigh")
 _SAMPLING: Final = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty"})
 _OPENAI_ONLY: Final = frozenset(
     {
@@ -45,31 +53,15 @@ _LOCAL_SAMPLERS: Final = frozenset({"top_k", "min_p", "repetition_penalty", "cha
 
 # developers.openai.com/api/docs: which efforts a family takes on this endpoint (`max` is none of them).
 _OPENAI_RULES: Final = (
-    ModelRule(prefix="o1", efforts=_efforts("low", "medium", "high")),
-    ModelRule(prefix="o3", efforts=_efforts("low", "medium", "high")),
-    ModelRule(prefix="o4", efforts=_efforts("low", "medium", "high")),
-    ModelRule(prefix="gpt-5", efforts=_efforts("minimal", "low", "medium", "high")),
-    ModelRule(prefix="gpt-5-chat"),
-    ModelRule(prefix="gpt-5-pro", efforts=_efforts("high")),
-    ModelRule(prefix="gpt-5.1", efforts=_efforts("off", "low", "medium", "high"), off_by_default=True),
-    *(
-        ModelRule(
-            prefix=f"gpt-5.{minor}",
-            efforts=_efforts("off", "low", "medium", "high", "xhigh"),
-            off_by_default=minor < 5,
-        )
-        for minor in (2, 3, 4, 5, 6)
-    ),
-    *(
-        ModelRule(prefix=f"gpt-5.{minor}-pro", efforts=_efforts("medium", "high", "xhigh"))
-        for minor in (2, 4, 5)
-    ),
-    *(ModelRule(prefix=f"gpt-5.{minor}-chat") for minor in (1, 2, 3)),
-    ModelRule(prefix="gpt-6", efforts=_efforts("off", "low", "medium", "high", "xhigh")),
-    *(
-        ModelRule(prefix=prefix, efforts=_efforts("low", "medium", "high", "xhigh"))
-        for prefix in ("gpt-6-astra", "gpt-6.2-astra", "gpt-6.1-sol", "gpt-6.2-sol")
-    ),
+    *_family("o1", "o3", "o4", efforts=("low", "medium", "high")),
+    *_family("gpt-5", efforts=("minimal", "low", "medium", "high")),
+    *_family("gpt-5.1", efforts=("off", "low", "medium", "high"), off_by_default=True),
+    *_family("gpt-5.2", "gpt-5.3", "gpt-5.4", efforts=_ALL_BUT_MINIMAL, off_by_default=True),
+    *_family("gpt-5.5", "gpt-5.6", "gpt-6", efforts=_ALL_BUT_MINIMAL),
+    *_family("gpt-6-astra", "gpt-6.2-astra", "gpt-6.1-sol", "gpt-6.2-sol", efforts=_ALL_BUT_MINIMAL[1:]),
+    *_family("gpt-5-pro", efforts=("high",)),
+    *_family("gpt-5.2-pro", "gpt-5.4-pro", "gpt-5.5-pro", efforts=("medium", "high", "xhigh")),
+    *_family("gpt-5-chat", "gpt-5.1-chat", "gpt-5.2-chat", "gpt-5.3-chat"),
 )
 
 OPENAI: Final = Quirks(
@@ -195,6 +187,8 @@ XAI: Final = Quirks(
     reasoning_models=("grok-3-mini", "grok-4"),
     model_rules=(
         ModelRule(prefix="grok-3-mini", efforts=_efforts("low", "high")),
+        ModelRule(prefix="grok-4-fast-non-reasoning"),
+        ModelRule(prefix="grok-4-1-fast-non-reasoning"),
         ModelRule(prefix="grok-4.3", efforts=_efforts("off", "low", "medium", "high")),
     ),
     drop_when_reasoning=frozenset({"presence_penalty", "frequency_penalty", "stop"}),

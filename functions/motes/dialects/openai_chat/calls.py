@@ -158,12 +158,12 @@ class ToolCalls:
         if piece.index is not None:
             call.index = piece.index
             self._by_index[piece.index] = call
-        repeats = bool(call.name and piece.name and piece.arguments and piece.arguments == call.arguments)
+        again = call.name and piece.name and _begins(piece.arguments) and piece.arguments == call.arguments
         if piece.id and not call.id:
             call.id = piece.id
             self._by_id[piece.id] = call
         call.name = call.name or piece.name
-        if repeats and call.whole:
+        if again and call.whole:
             return
         if piece.arguments:
             call.parts.append(piece.arguments)
@@ -211,4 +211,8 @@ def thought_signature(source: Mapping[str, Any]) -> str:
 
 def _restarts(call: _Call, piece: _Piece) -> bool:
     """Whether a named piece begins new arguments although the call's own are complete."""
-    return bool(piece.name) and call.whole and piece.arguments.lstrip().startswith("{")
+    return bool(piece.name) and _begins(piece.arguments) and call.whole
+
+
+def _begins(arguments: str) -> bool:
+    return arguments.lstrip().startswith("{")

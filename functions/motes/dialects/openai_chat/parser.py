@@ -8,28 +8,29 @@ Sources: OpenAI API reference, "Chat completion chunk object", and the reference
 (read 2026-11-29).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-from motes import jsontext, vendor_errors
 from motes import particles as p
+from motes import vendor_errors
 from motes.demux.base import WireEvent
 from motes.dialects.openai_chat.calls import SIGNATURE, ToolCalls, thought_signature
 from motes.dialects.openai_chat.content import Piece, pieces_of, url_of
 from motes.dialects.openai_chat.failures import failure_in
-from motes.dialects.openai_chat.fields import NOTHING, inner, rows, text
+from motes.dialects.openai_chat.fields import inner, rows, text
 from motes.dialects.openai_chat.finish import failure_of, stop_of
+from motes.dialects.openai_chat.frames import DONE, IDLE, chunks_in, first_choice, json_or_text
 from motes.dialects.openai_chat.media import Speech, picture
 from motes.dialects.openai_chat.said import Said
 from motes.dialects.openai_chat.sources import Sources
-from motes.dialects.openai_chat.thoughts import Details, Thought, thoughts_of
+from motes.dialects.openai_chat.thoughts import FIELDS, Details, Thought, thoughts_of
 from motes.dialects.openai_chat.usage import Counts, counts_of, inference_cost, usages_in
 from motes.quirks import Quirks
 from motes.transmitter import Emitter
 
-DONE: Final = "[DONE]"
-_IDLE: Final = ("keepalive", "ping", "heartbeat")
 _UNSAID: Final = ("", "null")
+# Most deltas have no other members: there is no need to look for any.
+_SPOKEN: Final = frozenset({"role", "content", "refusal", "reasoning_details", *FIELDS})
 
 
 class ChatParser:
@@ -59,9 +60,9 @@ class ChatParser:
             self._close(out)
             out.done()
         elif event.name == "error":
-            out.issue(vendor_errors.from_body(_json_or_text(event.data)))
-        elif event.name not in _IDLE:
-            for chunk in _chunks(event.data):
+            out.issue(vendor_errors.from_body(json_or_text(event.data)))
+        elif event.name not in IDLE:
+            for chunk in chunks_in(event.data):
                 self._on_chunk(chunk, out)
 
     def eof(self, out: Emitter) -> None:
@@ -74,9 +75,9 @@ class ChatParser:
 
     def _on_chunk(self, chunk: Mapping[str, Any], out: Emitter) -> None:
         self._chunks += 1
-        if text(chunk, "type") in _IDLE:
+        if text(chunk, "type") in IDLE:
             return
-        choice = _first_choice(chunk)
+        choice = first_choice(chunk)
         self._on_identity(chunk, out)
         self._on_usage(chunk, choice, out)
         self._sources.read(chunk, out)
@@ -122,13 +123,15 @@ class ChatParser:
     def _on_delta(self, delta: Mapping[str, Any], out: Emitter) -> None:
         """What a delta adds, or what a whole message holds; reasoning before everything else."""
         self._on_thoughts(delta, out)
-        self._sources.run(delta, out)
+        if "executed_tools" in delta:
+            self._sources.run(delta, out)
         for piece in pieces_of(delta.get("content")):
             self._on_piece(piece, out)
         self._on_refusal(text(delta, "refusal"), out)
-        self._calls.read(rows(delta, "tool_calls"), out)
-        self._calls.read_legacy(inner(delta, "function_call"), out)
-        self._on_attachments(delta, out)
+        if not delta.keys() <= _SPOKEN:
+            self._calls.read(rows(delta, "tool_calls"), out)
+            self._calls.read_legacy(inner(delta, "function_call"), out)
+            self._on_attachments(delta, out)
 
     def _on_attachments(self, delta: Mapping[str, Any], out: Emitter) -> None:
         for row in rows(delta, "images"):
@@ -245,27 +248,3 @@ class ChatParser:
         clip = self._speech.take()
         if clip is not None:
             out.add(clip)
-
-
-def _chunks(data: str) -> Iterable[Mapping[str, Any]]:
-    """The objects of one datum: one, or a list of them. Raises ValueError where there is none."""
-    value = jsontext.loads(data)
-    found = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else [value]
-    if not found or not isinstance(found[0], dict):
-        raise ValueError("not a JSON object")
-    return found
-
-
-def _first_choice(chunk: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The choice of index 0; one without an index counts as that."""
-    for choice in rows(chunk, "choices"):
-        if choice.get("index") in (0, None, ""):
-            return choice
-    return NOTHING
-
-
-def _json_or_text(data: str) -> Any:
-    try:
-        return jsontext.loads(data)
-    except ValueError:
-        return data

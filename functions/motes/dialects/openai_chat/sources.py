@@ -7,12 +7,14 @@ Sources: OpenAI (`annotations`), Perplexity (`search_results`, `citations`), xAI
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from motes import jsontext
 from motes import particles as p
 from motes.dialects.openai_chat.fields import count, inner, rows, text
 from motes.transmitter import Emitter
+
+_LISTS: Final = frozenset({"search_results", "web_search", "citations"})
 
 
 class Sources:
@@ -27,6 +29,8 @@ class Sources:
 
     def read(self, chunk: Mapping[str, Any], out: Emitter) -> None:
         """The sources beside the choices: search results, else bare addresses."""
+        if _LISTS.isdisjoint(chunk):
+            return
         for title, url, date in _results(chunk):
             if self._first_time(url):
                 self._number += 1

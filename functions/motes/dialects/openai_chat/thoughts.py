@@ -13,6 +13,8 @@ from motes.dialects.openai_chat.fields import rows, text
 # DeepSeek and most others; OpenRouter, Groq, vLLM; GitHub; some proxies; one that sends a summary.
 FIELDS: Final = ("reasoning_content", "reasoning", "reasoning_text", "thinking", "cot_summary")
 
+_DETAILS: Final = ("reasoning_details", "thinking_blocks")
+
 
 class Thought(NamedTuple):
     """One piece: text, then what belongs to the block that it ends."""
