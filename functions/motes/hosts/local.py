@@ -14,7 +14,6 @@ import uvicorn
 from starlette.types import ASGIApp
 
 LOOPBACK: Final = "127.0.0.1"
-DEFAULT_PORT: Final = 8000
 _KEEP_ALIVE_SECONDS: Final = 75
 # What a stop grants to streams that are still open.
 _FAREWELL_SECONDS: Final = 3
