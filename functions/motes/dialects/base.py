@@ -52,6 +52,25 @@ class UpstreamBody:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRuns:
+    """How a run that lives on at its vendor is reached again. Paths are below the vendor's base URL.
+
+    `create` is laid over a request's body to make its run stored and in background. `replay` gives the path
+    (GET) that streams a run again, from its start or after a cursor; None where the vendor has no such
+    thing. `snapshot` is the path (GET) of the run as it stands, `cancel` (POST) and `delete` (DELETE) stop
+    and remove it. `lifetime_s` is how long the vendor keeps a run, in seconds.
+    """
+
+    handle_type: str
+    create: Mapping[str, Any]
+    replay: Callable[[str, str | None], str] | None
+    snapshot: Callable[[str], str]
+    cancel: Callable[[str], str] | None
+    delete: Callable[[str], str] | None
+    lifetime_s: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
     """A wire protocol as a value; every house exports exactly one, `DIALECT`.
 
@@ -66,3 +85,4 @@ class Dialect:
     demuxer: Callable[[int], Demuxer]
     parser: Callable[[Quirks], Parser]
     headers: Mapping[str, str] = field(default_factory=dict)
+    stored_runs: StoredRuns | None = None
