@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope
 from motes import particles as p
 from motes.api.auth import authenticate
 from motes.api.body import discard, read_body, understand
+from motes.api.deadline import deadline_of
 from motes.api.envelope import NOTES
 from motes.api.gateway import Gateway
 from motes.chat import ChatRequest
@@ -30,7 +31,7 @@ _REASONING_FIELD: Final[TypeAdapter[ReasoningField]] = TypeAdapter(ReasoningFiel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One request that was understood. `started` is a time of the event loop's clock."""
+    """One request that was understood. `started` and `deadline` are times of the event loop's clock."""
 
     gateway: Gateway
     request: ChatRequest
@@ -38,6 +39,7 @@ class Asked:
     run_id: str
     body_bytes: int
     started: float
+    deadline: float | None
     secret: str | None = field(repr=False)
 
     @property
@@ -52,7 +54,7 @@ class Asked:
 
     async def particles(self) -> AsyncGenerator[p.Particle, None]:
         """The run, nothing in it that may not be shown."""
-        source = self.gateway.run(self.dispatch, self.started)
+        source = self.gateway.run(self.dispatch, self.started, self.deadline)
         try:
             async for particle in source:
                 if isinstance(particle, p.Issue):
@@ -106,6 +108,7 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
         run_id=run_id,
         body_bytes=len(body),
         started=started,
+        deadline=deadline_of(scope),
         secret=secret,
     )
 

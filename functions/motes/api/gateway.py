@@ -60,12 +60,16 @@ class Gateway:
         rows = self.catalogue.vendors.values()
         return [row.id for row in rows if row.base_url and (_needs_no_key(row) or self.key_of(row))]
 
-    def run(self, dispatch: Dispatch, started: float) -> AsyncGenerator[p.Particle, None]:
-        """The particles of a run. `started` is a time of the event loop's clock."""
+    def run(
+        self, dispatch: Dispatch, started: float, deadline: float | None = None
+    ) -> AsyncGenerator[p.Particle, None]:
+        """The particles of a run. `started`, and `deadline` where the host has one, are times of the event
+        loop's clock; the operator's own limit may be nearer.
+        """
         settings = self.settings
         options = Options(
             heartbeat=self.tick,
-            deadline=None if settings.deadline_s is None else started + settings.deadline_s,
+            deadline=_nearer(deadline, settings.deadline_s and started + settings.deadline_s),
             warn_margin=settings.deadline_warn_s,
             stop_margin=settings.deadline_stop_s,
             policy=self.policy,
@@ -94,6 +98,11 @@ def open_gateway(
         observer=observer or NullObserver(),
         policy=policy or Policy(),
     )
+
+
+def _nearer(one: float | None, other: float | None) -> float | None:
+    known = [time for time in (one, other) if time is not None]
+    return min(known, default=None)
 
 
 def _needs_no_key(row: Vendor) -> bool:
