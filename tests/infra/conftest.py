@@ -1,0 +1,35 @@
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.sam import Sam
+from infra.templates import OBSERVABILITY, STORAGE, TEMPLATE, read
+
+TRANSLATE = Path(__file__).parent / "translate.py"
+
+
+@pytest.fixture(scope="session")
+def sam() -> Sam:
+    found = shutil.which("sam")
+    if found is None:
+        pytest.skip("needs the AWS SAM CLI: `uv tool install aws-sam-cli`, and `sam` on the PATH")
+    return Sam(Path(found).resolve())
+
+
+@pytest.fixture(scope="session")
+def transformed(sam: Sam) -> dict[str, Any]:
+    """The template as CloudFormation sees it."""
+    return json.loads(sam.python(str(TRANSLATE), str(TEMPLATE)))
+
+
+@pytest.fixture(scope="session")
+def storage() -> dict[str, Any]:
+    return read(STORAGE)
+
+
+@pytest.fixture(scope="session")
+def observability() -> dict[str, Any]:
+    return read(OBSERVABILITY)
