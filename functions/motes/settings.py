@@ -64,7 +64,7 @@ class Settings(_Closed):
     """Everything that can be set. Times are in seconds, sizes in bytes."""
 
     home: Path
-    """Where motes keeps its own state: the callers' keys."""
+    """Where motes keeps its own state where there is no table: callers' keys, vendors' health."""
     source: Path | None = None
     """The file that was read, if there was one."""
     base_urls: Mapping[str, str] = Field(default_factory=dict, repr=False)
@@ -78,6 +78,15 @@ class Settings(_Closed):
     """How long a run may take; no limit without it."""
     deadline_warn_s: float = Field(default=15, ge=0)
     deadline_stop_s: float = Field(default=3, ge=0)
+
+    table: str | None = Field(default=None, min_length=3, max_length=1024)
+    """The DynamoDB table that holds that state; without it, it lies in `home`."""
+    key_path: str | None = Field(default=None, pattern=r"^(/[A-Za-z0-9_.-]+)+$")
+    """Where in SSM the vendors' keys lie that the environment does not have: `<key_path>/OPENAI_API_KEY`."""
+    keys_max_age_s: float = Field(default=60, ge=1)
+    """After how long at the latest a caller's key that was disabled in the table is refused."""
+    vendor_keys_max_age_s: float = Field(default=300, ge=1)
+    """After how long at the latest a vendor's key that was changed in SSM is used."""
 
     default_model: str | None = None
     aliases: dict[str, str] = Field(default_factory=dict)

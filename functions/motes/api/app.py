@@ -14,13 +14,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from motes import __version__
+from motes.api.afterwards import Afterwards
 from motes.api.envelope import Envelope
-from motes.api.errors import on_bug, on_http_error, on_motes_error
+from motes.api.errors import on_bug, on_http_error, on_motes_error, on_store_error
 from motes.api.gateway import Gateway
 from motes.api.openai import ChatCompletions, Models
 from motes.api.openapi import OpenAPI
 from motes.api.particles import ParticleStream
-from motes.errors import MotesError
+from motes.errors import MotesError, StoreError
 
 
 def create_app(gateway: Gateway) -> Starlette:
@@ -33,9 +34,10 @@ def create_app(gateway: Gateway) -> Starlette:
 
     app = Starlette(
         routes=_routes(gateway),
-        middleware=[Middleware(Envelope)],
+        middleware=[Middleware(Afterwards, chores=gateway.chores), Middleware(Envelope)],
         exception_handlers={
             MotesError: on_motes_error,
+            StoreError: on_store_error,
             HTTPException: on_http_error,
             ClientDisconnect: _on_departure,
             Exception: on_bug,

@@ -13,16 +13,17 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
 from motes import particles as p
-from motes.api.auth import authenticate
+from motes.api.auth import admit, confirm
 from motes.api.body import discard, read_body, understand
 from motes.api.deadline import deadline_of
 from motes.api.envelope import NOTES
 from motes.api.gateway import Gateway
+from motes.callers import Admission
 from motes.chat import ChatRequest
 from motes.dispatch import Dispatch, generate
 from motes.egress.failure import presentable
 from motes.egress.reply import Reply, signature_format
-from motes.errors import InvalidRequest, Unauthenticated
+from motes.errors import InvalidRequest, StoreError, Unauthenticated
 from motes.settings import ReasoningField
 from motes.vendors.catalogue import speaking
 
@@ -34,6 +35,7 @@ class Asked:
     """One request that was understood. `started` and `deadline` are times of the event loop's clock."""
 
     gateway: Gateway
+    admission: Admission
     request: ChatRequest
     dispatch: Dispatch
     run_id: str
@@ -53,10 +55,18 @@ class Asked:
         return self.gateway.settings.heartbeat_s - self.gateway.tick / 2
 
     async def particles(self) -> AsyncGenerator[p.Particle, None]:
-        """The run, nothing in it that may not be shown."""
+        """The run, nothing in it that may not be shown.
+
+        The caller is confirmed while the vendor is already being asked, but before the first particle. Raises
+        Unauthenticated where the key was disabled meanwhile, or StoreError.
+        """
         source = self.gateway.run(self.dispatch, self.started, self.deadline)
+        is_confirmed = False
         try:
             async for particle in source:
+                if not is_confirmed:
+                    await confirm(self.admission)
+                    is_confirmed = True
                 if isinstance(particle, p.Issue):
                     yield presentable(particle, self.secret)
                 else:
@@ -87,15 +97,16 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
     started = asyncio.get_running_loop().time()
     headers = Headers(scope=scope)
     try:
-        scope[NOTES]["caller"] = authenticate(headers, gateway.keys).id
-    except Unauthenticated:
+        admission = await admit(headers, gateway.keys)
+    except (Unauthenticated, StoreError):
         await discard(headers, receive)
         raise
+    scope[NOTES]["caller"] = admission.key.id
     body = await read_body(headers, receive, gateway.settings.max_body_bytes)
     request = understand(body, headers.get("content-type", ""), gateway.settings.strict_requests)
     route = gateway.catalogue.resolve(request.model)
     vendor = speaking(route.vendor, request.motes.dialect)
-    secret = gateway.key_of(vendor)
+    secret = await gateway.key_of(vendor)
     dispatch = generate(
         request, vendor, route.model, secret=secret, max_event_bytes=gateway.settings.max_event_bytes
     )
@@ -103,6 +114,7 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
     scope[NOTES] |= {"run": run_id, "model": dispatch.label, "context": request.motes.context}
     return Asked(
         gateway=gateway,
+        admission=admission,
         request=request,
         dispatch=dispatch,
         run_id=run_id,

@@ -5,22 +5,33 @@ Must never tell whether a key is unknown or disabled, and never show one.
 
 from starlette.datastructures import Headers
 
-from motes.credentials import CallerKey, KeyRing
+from motes.callers import Admission, KeyRing
 from motes.errors import Unauthenticated
 
 _MISSING = "no API key was sent: use `Authorization: Bearer <key>`, `x-api-key` or `api-key`"
 _WRONG = "the API key is not valid here: `motes keys new` makes one"
 
 
-def authenticate(headers: Headers, keys: KeyRing) -> CallerKey:
-    """The caller's key. Raises Unauthenticated."""
+async def admit(headers: Headers, keys: KeyRing) -> Admission:
+    """Let the caller in, to be confirmed before anything is shown. Raises Unauthenticated or StoreError."""
     presented = _presented(headers)
     if not presented:
         raise Unauthenticated(_MISSING, code="missing_api_key")
-    found = keys.find(presented)
-    if found is None:
+    admission = await keys.admit(presented)
+    if admission is None:
         raise Unauthenticated(_WRONG)
-    return found
+    return admission
+
+
+async def confirm(admission: Admission) -> None:
+    """Be sure of a caller who was let in. Raises Unauthenticated or StoreError."""
+    if not await admission.confirmed():
+        raise Unauthenticated(_WRONG)
+
+
+async def authenticate(headers: Headers, keys: KeyRing) -> None:
+    """Be sure that the caller has a key. Raises Unauthenticated or StoreError."""
+    await confirm(await admit(headers, keys))
 
 
 def _presented(headers: Headers) -> list[str]:

@@ -16,7 +16,7 @@ from motes import particles as p
 from motes.api.envelope import REQUEST_ID, envelope_headers
 from motes.api.logline import logline
 from motes.egress.failure import error_object, failure_of, status_of
-from motes.errors import MotesError, PrepareError, Unauthenticated
+from motes.errors import MotesError, PrepareError, StoreError, Unauthenticated
 
 _log = logging.getLogger("motes.api")
 
@@ -49,6 +49,15 @@ def run_failed(issue: p.Issue | None, partial: str | None = None) -> JSONError:
         headers["retry-after"] = str(math.ceil(error.retry_after))
         headers["retry-after-ms"] = str(math.ceil(error.retry_after * 1000))
     return JSONError(status, error_object(issue, partial), headers)
+
+
+async def on_store_error(request: Request, error: Exception) -> Response:
+    """A store that failed before the first byte: trying again may help."""
+    assert isinstance(error, StoreError)  # noqa: S101 (registered for this class)
+    request_id = request.scope.get(REQUEST_ID, "")
+    _log.error(logline("store_failed", request_id=request_id, error=error.message))
+    message = f"the gateway cannot read what it stored; its log says more under request id {request_id}"
+    return JSONError(error.status_hint, _body(error.status_hint, message, None, error.code), {})
 
 
 async def on_motes_error(_: Request, error: Exception) -> Response:

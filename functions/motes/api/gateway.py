@@ -11,7 +11,11 @@ from dataclasses import dataclass, field
 import httpx
 
 from motes import particles as p
-from motes.credentials import KeyRing, key_file, vendor_key
+from motes.api.afterwards import Chore
+from motes.api.health import HealthObserver
+from motes.aws import AWS
+from motes.callers import KeyRing, open_keys
+from motes.credentials import VendorKeys, open_vendor_keys
 from motes.dispatch import Dispatch
 from motes.executor import pipeline
 from motes.executor.connection import open_client
@@ -19,6 +23,7 @@ from motes.executor.observer import NullObserver, Observer
 from motes.executor.policy import Policy
 from motes.executor.run import Options
 from motes.settings import Settings
+from motes.store.opening import open_stores
 from motes.vendors.catalogue import Catalogue, build_catalogue
 from motes.vendors.table import ALIASES, VENDORS
 from motes.vendors.vendor import Vendor
@@ -34,14 +39,15 @@ def new_run_id() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gateway:
-    """One gateway. `environ` is where the vendors' keys lie; `now` gives epoch seconds."""
+    """One gateway. `chores` are done when a response is out; `now` gives epoch seconds."""
 
     settings: Settings
     catalogue: Catalogue
     keys: KeyRing
+    vendor_keys: VendorKeys
     http: httpx.AsyncClient
-    environ: Mapping[str, str] = field(repr=False)
     observer: Observer = field(default_factory=NullObserver)
+    chores: tuple[Chore, ...] = ()
     policy: Policy = field(default_factory=Policy)
     now: Callable[[], float] = time.time
     new_id: Callable[[], str] = new_run_id
@@ -51,14 +57,16 @@ class Gateway:
         """Seconds between two looks at the clock while nothing comes."""
         return self.settings.heartbeat_s / _TICKS
 
-    def key_of(self, vendor: Vendor) -> str | None:
-        """The vendor's key, if there is one."""
-        return vendor_key(vendor.id, vendor.key_name, self.settings, self.environ)
+    async def key_of(self, vendor: Vendor) -> str | None:
+        """The vendor's key, if there is one and it needs one. Raises StoreError."""
+        if vendor.auth.kind == "none":
+            return None
+        return await self.vendor_keys.get(vendor.id, vendor.key_name)
 
-    def usable(self) -> list[str]:
+    async def usable(self) -> list[str]:
         """The vendors that could be asked: they have an address, and a key or no need of one."""
         rows = self.catalogue.vendors.values()
-        return [row.id for row in rows if row.base_url and (_needs_no_key(row) or self.key_of(row))]
+        return [row.id for row in rows if row.base_url and (_needs_no_key(row) or await self.key_of(row))]
 
     def run(
         self, dispatch: Dispatch, started: float, deadline: float | None = None
@@ -87,15 +95,22 @@ def open_gateway(
 ) -> Gateway:
     """The gateway of this process; `rows` are added to the built-in vendors. Its app closes it.
 
-    Raises PrepareError for settings that cannot be.
+    Keys and health lie in a table where the settings name one, else in files; neither is touched here. Raises
+    PrepareError for settings that cannot be.
     """
+    aws = AWS()
+    stores = open_stores(settings, aws)
+    keys = open_keys(settings, environ, stores)
+    vendor_keys = open_vendor_keys(settings, environ, aws)
+    health = HealthObserver(observer or NullObserver(), stores.health, time.time)
     return Gateway(
         settings=settings,
         catalogue=build_catalogue(VENDORS, ALIASES, settings).with_rows(rows),
-        keys=KeyRing(key_file(settings), environ.get("MOTES_API_KEY")),
+        keys=keys,
+        vendor_keys=vendor_keys,
         http=open_client(),
-        environ=environ,
-        observer=observer or NullObserver(),
+        observer=health,
+        chores=(keys.renew, vendor_keys.renew, health.write),
         policy=policy or Policy(),
     )
 

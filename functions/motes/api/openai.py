@@ -73,15 +73,15 @@ class Models:
 
     async def list(self, request: Request) -> Response:
         """Every alias, and every listed model of the vendors that can be asked."""
-        authenticate(request.headers, self._gateway.keys)
-        names = self._gateway.catalogue.names(self._gateway.usable())
+        await authenticate(request.headers, self._gateway.keys)
+        names = self._gateway.catalogue.names(await self._gateway.usable())
         if _is_anthropic(request.headers):
             return _json(_anthropic_page([name for name, _ in names]))
         return _json({"object": "list", "data": [self._model(name, owner) for name, owner in names]})
 
     async def get(self, request: Request) -> Response:
         """One model, listed or not: a vendor serves whatever name it knows."""
-        authenticate(request.headers, self._gateway.keys)
+        await authenticate(request.headers, self._gateway.keys)
         name = request.path_params["id"]
         route = self._gateway.catalogue.resolve(name)
         if _is_anthropic(request.headers):

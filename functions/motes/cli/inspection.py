@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from motes.credentials import KeyRing, key_file, vendor_key
+from motes.credentials import vendor_key
 from motes.errors import MotesError, PrepareError
 from motes.settings import Settings, closest, load_settings
+from motes.store.files import FileKeys
+from motes.store.opening import key_file
 from motes.vendors.catalogue import Catalogue, base_url_variable, build_catalogue
 from motes.vendors.table import ALIASES, VENDORS
 from motes.vendors.vendor import Vendor
@@ -55,9 +57,11 @@ def inspect(environ: Mapping[str, str], directory: Path) -> Inspection:
 
 
 def _callers(settings: Settings, environment_key: str | None) -> str:
-    path = key_file(settings)
-    enabled = sum(not key.disabled for key in KeyRing(path).keys)
     beside = ", and MOTES_API_KEY" if environment_key else ""
+    if settings.table is not None:
+        return f"callers' keys: in the table {settings.table}{beside}"
+    path = key_file(settings)
+    enabled = sum(not key.disabled for key in FileKeys(path).now())
     return f"callers' keys: {enabled} enabled in {path}{beside}"
 
 

@@ -1,4 +1,4 @@
-"""`motes keys`: the callers' keys of this machine's gateway.
+"""`motes keys`: the callers' keys of this machine's gateway, or of the table that `MOTES_TABLE` names.
 
 Must never show a key but once, to who makes it.
 """
@@ -7,8 +7,8 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from motes.callers import KeyRing
     from motes.cli.terminal import Terminal
-    from motes.credentials import KeyRing
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -24,37 +24,41 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what was asked. 1 where the settings are wrong, or no key is meant."""
+    """Do what was asked. 1 where the settings are wrong, the store fails, or no key is meant."""
+    import asyncio
     import os
     from pathlib import Path
 
+    from motes.aws import AWS
+    from motes.callers import open_keys
     from motes.cli.terminal import Terminal
-    from motes.credentials import KeyRing, key_file
-    from motes.errors import PrepareError
+    from motes.errors import PrepareError, StoreError
     from motes.settings import load_settings
+    from motes.store.opening import open_stores
 
     terminal = Terminal()
     try:
-        keys = KeyRing(key_file(load_settings(os.environ, Path.cwd())), os.environ.get("MOTES_API_KEY"))
-        return _act(args, keys, terminal)
-    except PrepareError as error:
+        settings = load_settings(os.environ, Path.cwd())
+        keys = open_keys(settings, os.environ, open_stores(settings, AWS()))
+        return asyncio.run(_act(args, keys, terminal))
+    except (PrepareError, StoreError) as error:
         for line in error.message.splitlines():
             terminal.error(line)
         return 1
 
 
-def _act(args: argparse.Namespace, keys: "KeyRing", terminal: "Terminal") -> int:
+async def _act(args: argparse.Namespace, keys: "KeyRing", terminal: "Terminal") -> int:
     if args.action == "new":
-        key, secret = keys.new(args.name)
+        key, secret = await keys.new(args.name)
         terminal.word(f"key {key.id} ({key.name}): shown this once, only its hash is kept")
         terminal.line(secret)
         return 0
     if args.action == "disable":
-        if keys.disable(args.key):
+        if await keys.disable(args.key):
             return 0
         terminal.error(f"there is no key {args.key!r}: see `motes keys list`")
         return 1
-    for key in keys.keys:
+    for key in await keys.list():
         state = "disabled" if key.disabled else "enabled"
         terminal.line(f"{key.id}\t{state}\t{key.created or '-'}\t{key.name}")
     return 0

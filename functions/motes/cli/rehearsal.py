@@ -65,7 +65,7 @@ def _perform(question: str, home: Path, vendor: Vendor, terminal: Terminal) -> s
     """Why it failed, or None."""
     rows = demo_rows(vendor.base_urls)
     gateway = open_gateway(Settings(home=home, heartbeat_s=_HEARTBEAT_S), {}, rows=rows.values())
-    secret = gateway.keys.new("demo")[1]
+    _, secret = asyncio.run(gateway.keys.new("demo"))
     with running(create_app(gateway)) as url:
         terminal.line(f"gateway      {url}", "dim")
         terminal.line(f"demo vendor  {vendor.base_urls['demo']}  (process {vendor.process.pid})", "dim")

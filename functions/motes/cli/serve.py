@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import socket
 
+    from motes.callers import KeyRing
     from motes.cli.terminal import Terminal
-    from motes.credentials import KeyRing
     from motes.settings import Settings
 
 
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from motes.cli.terminal import Terminal
-    from motes.errors import PrepareError
+    from motes.errors import PrepareError, StoreError
     from motes.hosts.local import bind
     from motes.hosts.log import log_to_stderr
     from motes.settings import load_settings
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         listener = bind(args.host, args.port)
         log_to_stderr()
         asyncio.run(_serve(settings, listener, terminal))
-    except PrepareError as error:
+    except (PrepareError, StoreError) as error:
         for line in error.message.splitlines():
             terminal.error(line)
         return 1
@@ -71,7 +71,7 @@ async def _serve(settings: "Settings", listener: "socket.socket", terminal: "Ter
     async with DemoServer() as demo:
         rows = demo_rows(demo.base_urls).values()
         gateway = open_gateway(settings, os.environ, rows=rows, observer=LogObserver())
-        secret = _first_key(gateway.keys)
+        secret = await _first_key(gateway.keys)
         model = settings.default_model or "demo/hello"
         await serve(
             create_app(gateway),
@@ -80,9 +80,9 @@ async def _serve(settings: "Settings", listener: "socket.socket", terminal: "Ter
         )
 
 
-def _first_key(keys: "KeyRing") -> str | None:
+async def _first_key(keys: "KeyRing") -> str | None:
     """The secret of a key made now, where there was none; None where there are keys already."""
-    return None if keys.keys else keys.new("first")[1]
+    return None if await keys.list() else (await keys.new("first"))[1]
 
 
 def _greet(terminal: "Terminal", url: str, secret: str | None, model: str) -> None:

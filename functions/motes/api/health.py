@@ -1,0 +1,92 @@
+"""How each vendor was last seen, told to the store after the last byte, at most once a minute a vendor.
+
+An `Observer` around the host's own: it hears of runs, remembers times and kinds, and passes everything on.
+Must never store a word of a vendor or a caller, and never delay a stream: what is heard is written by
+`write`, which is called when the response is out.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from motes import particles as p
+from motes.api.logline import logline
+from motes.errors import ErrorKind, StoreError
+from motes.executor.observer import Observer, SlowRequest
+from motes.store.base import HealthStore
+from motes.store.records import Failure, VendorHealth
+
+_log = logging.getLogger("motes.api")
+
+INTERVAL_SECONDS: Final = 60.0
+
+# The vendor works; it is the request that does not.
+_CALLERS_OWN: Final[frozenset[ErrorKind]] = frozenset(
+    {"invalid_request", "context_length", "content_blocked"}
+)
+_OURS: Final = frozenset({"platform_deadline"})
+
+
+class HealthObserver:
+    """Hears and remembers. `now` gives epoch seconds."""
+
+    def __init__(self, inner: Observer, store: HealthStore, now: Callable[[], float]) -> None:
+        self._inner = inner
+        self._store = store
+        self._now = now
+        self._heard: dict[str, VendorHealth] = {}
+        self._written_at: dict[str, float] = {}
+
+    def slow_request(self, report: SlowRequest) -> None:
+        """See `Observer`."""
+        self._inner.slow_request(report)
+
+    def retrying(self, label: str, reset: p.RetryReset) -> None:
+        """See `Observer`."""
+        self._inner.retrying(label, reset)
+
+    def failed(self, label: str, issue: p.Issue) -> None:
+        """See `Observer`."""
+        error = issue.error
+        kind: ErrorKind = error.kind if error else "server_error"
+        if kind not in _CALLERS_OWN and (error is None or error.code not in _OURS):
+            status = error.http_status if error else None
+            vendor = _vendor(label)
+            self._hear(VendorHealth(vendor, failure=Failure(self._now(), issue.phase, kind, status)))
+        self._inner.failed(label, issue)
+
+    def bug(self, label: str, error: Exception) -> None:
+        """See `Observer`."""
+        self._inner.bug(label, error)
+
+    def run_ended(self, label: str, end: p.End, metrics: p.Metrics) -> None:
+        """See `Observer`."""
+        if end.stop is not None:
+            self._hear(VendorHealth(_vendor(label), success=self._now()))
+        self._inner.run_ended(label, end, metrics)
+
+    async def write(self) -> None:
+        """Store what was heard of the vendors whose minute is over. Never raises."""
+        due = [vendor for vendor in self._heard if self._is_due(vendor)]
+        await asyncio.gather(*[self._record(self._heard.pop(vendor)) for vendor in due])
+
+    async def _record(self, health: VendorHealth) -> None:
+        self._written_at[health.vendor] = self._now()
+        try:
+            await self._store.record(health)
+        except StoreError as error:
+            _log.warning(logline("health_not_recorded", vendor=health.vendor, error=error.message))
+            self._hear(health)
+
+    def _hear(self, health: VendorHealth) -> None:
+        self._heard[health.vendor] = health.merged(self._heard.get(health.vendor, health))
+
+    def _is_due(self, vendor: str) -> bool:
+        """A clock that was set back makes it due, too."""
+        written = self._written_at.get(vendor)
+        return written is None or not 0 <= self._now() - written < INTERVAL_SECONDS
+
+
+def _vendor(label: str) -> str:
+    return label.partition("/")[0]

@@ -1,0 +1,1 @@
+"""What outlives a process: callers' keys and vendors' health, in files or in DynamoDB, behind Protocols."""

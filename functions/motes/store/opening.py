@@ -1,0 +1,42 @@
+"""Which store a process has: the table where one is set, else the files of `MOTES_HOME`.
+
+Must never reach for the network: a table is first asked when something is wanted of it.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from motes.aws import AWS
+from motes.settings import Settings
+from motes.store.base import HealthStore, KeyStore
+from motes.store.dynamo import DynamoHealth, DynamoKeys
+from motes.store.files import FileHealth, FileKeys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stores:
+    """Everything that outlives the process. `is_remote` tells that a question takes a network's time."""
+
+    keys: KeyStore
+    health: HealthStore
+    is_remote: bool
+
+
+def open_stores(settings: Settings, aws: AWS) -> Stores:
+    """The stores of these settings."""
+    if settings.table is not None:
+        return Stores(
+            keys=DynamoKeys(settings.table, aws),
+            health=DynamoHealth(settings.table, aws),
+            is_remote=True,
+        )
+    return Stores(
+        keys=FileKeys(key_file(settings)),
+        health=FileHealth(settings.home / "health.json"),
+        is_remote=False,
+    )
+
+
+def key_file(settings: Settings) -> Path:
+    """Where the callers' keys lie on this machine."""
+    return settings.home / "keys.json"

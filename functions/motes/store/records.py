@@ -1,0 +1,74 @@
+"""What is stored, as values.
+
+Must never hold a caller's key itself, nor anything a vendor or a caller said.
+"""
+
+import hashlib
+import hmac
+from dataclasses import dataclass, replace
+from typing import Final
+
+from motes.errors import ErrorKind
+from motes.particles import Phase
+
+_OWNER: Final = b"motes: owner of a run"
+
+
+@dataclass(frozen=True, slots=True)
+class CallerKey:
+    """One caller's key, of which only the SHA-256 hash is kept. `created` is ISO 8601."""
+
+    id: str
+    name: str
+    hash: str
+    created: str
+    disabled: bool = False
+
+    @property
+    def owner(self) -> str:
+        """Whose runs are this key's. A keyed hash of its hash: who reads a run cannot look its key up."""
+        return hmac.digest(_OWNER, self.hash.encode(), hashlib.sha256).hex()
+
+    def is_called(self, id: str) -> bool:
+        """Whether it has that id or name."""
+        return id in (self.id, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """How a vendor failed, in our words only. `at` is in epoch seconds, `status` the vendor's HTTP status."""
+
+    at: float
+    phase: Phase
+    kind: ErrorKind
+    status: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VendorHealth:
+    """The last success of a vendor, in epoch seconds, and its last failure, as far as they are known."""
+
+    vendor: str
+    success: float | None = None
+    failure: Failure | None = None
+
+    def merged(self, other: "VendorHealth") -> "VendorHealth":
+        """The newer of each."""
+        return replace(
+            self,
+            success=max((t for t in (self.success, other.success) if t is not None), default=None),
+            failure=max((f for f in (self.failure, other.failure) if f), key=_at, default=None),
+        )
+
+    def newer_than(self, other: "VendorHealth") -> "VendorHealth":
+        """What of it is newer than the other; the rest is left out."""
+        success, failure = self.success, self.failure
+        if success is not None and other.success is not None and success <= other.success:
+            success = None
+        if failure is not None and other.failure is not None and failure.at <= other.failure.at:
+            failure = None
+        return replace(self, success=success, failure=failure)
+
+
+def _at(failure: Failure) -> float:
+    return failure.at
