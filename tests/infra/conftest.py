@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from infra.sam import Sam
+from infra.sam import HOST_PLATFORM, HOST_PYTHON, Sam
 from infra.templates import OBSERVABILITY, STORAGE, TEMPLATE, read
 
 TRANSLATE = Path(__file__).parent / "translate.py"
@@ -33,3 +33,16 @@ def storage() -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def observability() -> dict[str, Any]:
     return read(OBSERVABILITY)
+
+
+@pytest.fixture(scope="session")
+def shipped(sam: Sam, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The artefacts that are deployed, a folder a function."""
+    return sam.build(tmp_path_factory.mktemp("shipped"))
+
+
+@pytest.fixture(scope="session")
+def native(sam: Sam, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The artefacts for this machine and this Python: the same builder, another target."""
+    folder = tmp_path_factory.mktemp("native")
+    return sam.build(folder, MOTES_PLATFORM=HOST_PLATFORM, MOTES_PYTHON=HOST_PYTHON)
