@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from motes.chat import ChatRequest, FunctionDefinition, Tool
 from motes.dialects.openai_chat.fields import inner, rows, text
-from motes.dialects.openai_chat.schema import closed
+from motes.dialects.strict_schema import closed
 from motes.errors import InvalidRequest
 from motes.quirks import Quirks
 
