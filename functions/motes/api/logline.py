@@ -4,13 +4,23 @@ Must never be given a body, a key, a header or a URL.
 """
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 
-def logline(event: str, **fields: Any) -> str:
+class LogLine(str):
+    """The line; `event` and `fields` are its parts, for a log that keeps them apart."""
+
+    event: str
+    fields: Mapping[str, Any]
+
+
+def logline(event: str, **fields: Any) -> LogLine:
     """The line. A field that is None is left out; a value with white space or quotes in it is quoted."""
-    told = [f"{name}={_value(value)}" for name, value in fields.items() if value is not None]
-    return " ".join([event, *told])
+    told = {name: value for name, value in fields.items() if value is not None}
+    line = LogLine(" ".join([event, *(f"{name}={_value(value)}" for name, value in told.items())]))
+    line.event, line.fields = event, told
+    return line
 
 
 def _value(value: Any) -> str:

@@ -34,6 +34,7 @@ class LogObserver:
                 step=report.step,
                 received=report.received,
                 last_event_age=report.last_event_age,
+                handle=report.handle.run_id if report.handle else None,
             )
         )
 
