@@ -110,7 +110,8 @@ class Pump:
     def _is_foreign(self) -> bool:
         """Whether the body is neither an event stream nor JSON, nor the beginning of either."""
         head = self._head.lstrip(b" \t\r\n\xef\xbb\xbf")
-        if not head or head[:1] in b"{[":
+        # No text begins with a zero byte, but every frame of AWS's binary stream does.
+        if not head or head[:1] in b"{[\0":
             return False
         return not any(head.startswith(s) or s.startswith(head) for s in _SSE_STARTS)
 

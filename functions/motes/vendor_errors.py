@@ -82,11 +82,28 @@ _KIND_OF_WORD: Final[Mapping[str, ErrorKind]] = {
     "content_filter": "content_blocked",
     "content_policy_violation": "content_blocked",
     "tool_use_failed": "malformed_tool_call",
+    # AWS, https://docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html
+    "accessdeniedexception": "authentication",
+    "expiredtokenexception": "authentication",
+    "incompletesignature": "authentication",
+    "invalidsignatureexception": "authentication",
+    "missingauthenticationtokenexception": "authentication",
+    "unrecognizedclientexception": "authentication",
+    "internalserverexception": "server_error",
+    "modelerrorexception": "server_error",
+    "modelnotreadyexception": "overloaded",
+    "modelstreamerrorexception": "server_error",
+    "modeltimeoutexception": "timeout",
+    "resourcenotfoundexception": "invalid_request",
+    "servicequotaexceededexception": "quota",
+    "serviceunavailableexception": "overloaded",
+    "throttlingexception": "rate_limit",
+    "validationexception": "invalid_request",
 }
 
 _CONTEXT: Final = re.compile(
     r"context.{0,12}(length|window|size)|prompt is too long|maximum context|too many (input )?tokens"
-    r"|input token count.{0,40}exceeds|reduce the length|input is too long"
+    r"|input token(s| count).{0,40}exceeds|reduce the length|input is too long"
     r"|exceeds? the (maximum|model'?s) .{0,30}tokens",
     re.I,
 )
@@ -125,6 +142,8 @@ def read_failure(status: int, headers: Mapping[str, str], body: bytes, now: date
         parsed = jsontext.loads(text)
     except ValueError:
         parsed = text
+    if isinstance(parsed, dict) and "x-amzn-errortype" in headers:
+        parsed.setdefault("__type", headers["x-amzn-errortype"])
     request_id = headers.get("x-request-id") or headers.get("request-id") or headers.get("x-amzn-requestid")
     error = from_http(status, parsed, retry_after=_retry_after(headers, now), request_id=request_id)
     if headers.get("x-should-retry", "").lower() == "false":
@@ -193,6 +212,9 @@ def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
 
 def _retryable(kind: ErrorKind, status: int | None) -> bool:
     if kind in ("quota", "invalid_request", "context_length", "content_blocked", "authentication"):
+        return False
+    if status == 424:
+        # The model, or a tool it needs, failed on this very input.
         return False
     return kind in RETRYABLE_KINDS or status in RETRYABLE_STATUSES
 
@@ -267,6 +289,9 @@ class _Found:
                 self.code = value if self.code is None or self.code.isdigit() else self.code
         if body.get("type") not in (None, "error"):
             self.type = self.type or _text(body.get("type"))
+        if isinstance(body.get("__type"), str):
+            # AWS: `namespace#Name`, or `Name:http://…`.
+            self.type = self.type or _text(body["__type"].rpartition("#")[2].partition(":")[0])
 
     def _read_google(self, body: Mapping[str, Any]) -> None:
         details = body.get("details")
