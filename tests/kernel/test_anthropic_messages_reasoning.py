@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from fakes.messages_request import asked, body_of, sent, user
-from motes.dialects.anthropic_messages.generations import generation_of
 from motes.dialects.base import Traits
+from motes.dialects.claude_generations import generation_of
 from motes.quirks import Quirks
 
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}

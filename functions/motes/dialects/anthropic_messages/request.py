@@ -12,13 +12,13 @@ from typing import Any, Final
 from motes import jsontext
 from motes.chat import ChatRequest
 from motes.dialects.anthropic_messages.betas import betas_of
-from motes.dialects.anthropic_messages.generations import Generation, generation_of
 from motes.dialects.anthropic_messages.parts import text_block
-from motes.dialects.anthropic_messages.reasoning import Plan, Situation, plan
-from motes.dialects.anthropic_messages.schema import closed, rooted
 from motes.dialects.anthropic_messages.tools import choice_of, tools_of
 from motes.dialects.anthropic_messages.turns import Turns
 from motes.dialects.base import Traits, UpstreamBody
+from motes.dialects.claude_generations import Generation, generation_of
+from motes.dialects.claude_reasoning import Plan, Situation, plan
+from motes.dialects.claude_schema import closed, rooted
 from motes.quirks import Quirks
 
 MAX_CACHE_MARKS: Final = 4

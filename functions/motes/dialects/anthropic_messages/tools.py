@@ -7,7 +7,7 @@ refused. Source: "Tool use", "Web search tool" (platform.claude.com/docs, read 2
 from typing import Any, Final
 
 from motes.chat import ChatRequest, FunctionDefinition, Tool
-from motes.dialects.anthropic_messages.schema import closed, rooted
+from motes.dialects.claude_schema import closed, rooted
 
 WEB_SEARCH: Final = {"type": "web_search_20250305", "name": "web_search"}
 _MODES: Final = {"auto": "auto", "required": "any", "any": "any", "none": "none"}

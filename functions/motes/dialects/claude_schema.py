@@ -1,4 +1,4 @@
-"""JSON Schemas as the Messages API takes them: an object at the root, closed and plain where it is strict.
+"""JSON Schemas as Claude's hosts take them: an object at the root, closed and plain where it is strict.
 
 Walks schema positions only, so a property that is called like a keyword stays what it is. Must never change
 the caller's own schema. Raises InvalidRequest for a schema nested beyond reason. Source: "Tool use" and

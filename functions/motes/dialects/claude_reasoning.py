@@ -1,4 +1,4 @@
-"""How a request's wish to reason is said to a model: `thinking`, `output_config.effort` and `max_tokens`.
+"""How a wish to reason is said to a Claude model: `thinking`, `output_config.effort` and `max_tokens`.
 
 The three belong together: a budget must be at least 1,024 and below `max_tokens`, an effort belongs to
 adaptive thinking, and some models cannot be kept from reasoning. Must never give a combination the vendor
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from motes.chat import ChatRequest, Effort
-from motes.dialects.anthropic_messages.generations import Generation
+from motes.dialects.claude_generations import Generation
 
 MIN_BUDGET: Final = 1_024
 _BUDGETS: Final[Mapping[Effort, int]] = {

@@ -1,4 +1,4 @@
-"""What a model of this dialect can do, told by its name.
+"""What a Claude model can do, told by its name, whichever protocol carries it.
 
 Data and one reader of names. Must never refuse a name: one that is not known is taken for a model of today
 that still takes every parameter. Source: "Models overview", "Adaptive thinking", "Effort" and the migration
