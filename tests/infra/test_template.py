@@ -175,7 +175,6 @@ def test_every_function_is_told_where_things_are(transformed: dict[str, Any]) ->
         assert told["MOTES_HOME"] == "/tmp/motes"  # noqa: S108 (on Lambda it is nobody else's)
         assert told["MOTES_KEY_PATH"] == {"Ref": "KeyPath"}
         assert told["MOTES_TABLE"] == {"Fn::GetAtt": ["Storage", "Outputs.TableName"]}
-        assert told["POWERTOOLS_SERVICE_NAME"].startswith("motes-")
 
 
 def test_the_fuse_is_absent_until_it_is_set(transformed: dict[str, Any]) -> None:
