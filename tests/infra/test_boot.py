@@ -1,98 +1,158 @@
-"""The built artefact, started by its own `bootstrap` with nothing around it but the standard library."""
+"""The built artefacts, started by their own `bootstrap` with nothing around them but the standard library."""
 
-import json
+import os
 import re
+import socket
 import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
+import openai
 import pytest
 
-from fakes.upstream import SSE_HEAD, Gate, Upstream
-from infra.runtime_api import PATIENCE, RuntimeAPI, bare_python, http_event, started
+from fakes.aws_lambda import FakeLambda
+from fakes.serving import KEY, vendor_row
+from fakes.upstream import DONE, SSE_HEAD, Gate, Upstream, chat_chunk
+from infra.bare import bare_python, boot
+from infra.sam import HOST_PLATFORM, HOST_PYTHON, Sam
+from infra.templates import ROOT
 
-PRELUDE_END = bytes(8)
 CHUNKS = 200
+PATIENCE = 20.0
+USER = [{"role": "user", "content": "Hi"}]
 # What a cold start must not pay for.
-HEAVY = {"boto3", "botocore", "fastapi", "uvicorn", "aws_lambda_powertools", "rich"}
-HOUSES = {f"motes.dialects.{name}" for name in ("openai_chat", "anthropic_messages", "gemini_generate")}
+HEAVY = {"boto3", "botocore", "fastapi", "uvicorn", "rich"}
 
 
 @pytest.fixture(scope="module")
-def artefact(native: Path) -> Path:
-    return native / "StreamFunction"
+def upstream() -> Iterator[Upstream]:
+    with Upstream() as listening:
+        yield listening
 
 
-def split(answer: bytes) -> tuple[dict[str, Any], bytes]:
-    """Prelude and body."""
-    prelude, _, body = answer.partition(PRELUDE_END)
-    return json.loads(prelude), body
+@pytest.fixture(scope="module")
+def environ(tmp_path_factory: pytest.TempPathFactory, upstream: Upstream) -> dict[str, str]:
+    home = tmp_path_factory.mktemp("home")
+    (home / "motes.toml").write_text(vendor_row(upstream.base_url))
+    return {"MOTES_HOME": str(home), "MOTES_API_KEY": KEY}
 
 
-def test_the_artefact_starts_by_its_own_bootstrap_and_answers(artefact: Path, tmp_path: Path) -> None:
-    with RuntimeAPI() as api, started(artefact, api, bare_python(tmp_path), tmp_path / "log"):
-        prelude, body = split(api.invoke(http_event("GET", "/healthz")).rest())
-        assert prelude["statusCode"] == 200
-        assert json.loads(body)["status"] == "ok"
-        prelude, body = split(api.invoke(http_event("GET", "/v1/models")).rest())
-        assert prelude["statusCode"] == 401
+@pytest.fixture
+def function(native: Path, tmp_path: Path, environ: dict[str, str]) -> Iterator[FakeLambda]:
+    command = boot(native / "StreamFunction", bare_python(tmp_path))
+    with FakeLambda(command, environ) as running:
+        yield running
 
 
-def event(text: str) -> bytes:
-    delta = {
-        "id": "c",
-        "object": "chat.completion.chunk",
-        "choices": [{"index": 0, "delta": {"content": text}}],
-    }
-    return f"data: {json.dumps(delta)}\n\n".encode()
+def play_in_step(upstream: Upstream) -> None:
+    """Each piece is sent when the one before it was seen."""
+    upstream.forget()
+    steps: list[Any] = [
+        step for n in range(CHUNKS) for step in (Gate(str(n)), chat_chunk({"content": f"{n} "}))
+    ]
+    upstream.play(SSE_HEAD, *steps, chat_chunk({}, "stop"), DONE)
+    upstream.open("0")
 
 
-def test_each_chunk_is_with_the_platform_before_the_vendor_sends_the_next(
-    artefact: Path, tmp_path: Path
+def read_in_step(base_url: str, upstream: Upstream) -> str:
+    """The whole text; the vendor's next piece is let go when all before it has arrived."""
+    seen = ""
+    with openai.OpenAI(base_url=base_url, api_key=KEY, max_retries=0, timeout=PATIENCE) as client:
+        for chunk in client.chat.completions.create(model="fake/m", messages=USER, stream=True):
+            seen += (chunk.choices[0].delta.content or "") if chunk.choices else ""
+            if seen.endswith(" "):
+                upstream.open(str(len(seen.split())))
+    return seen
+
+
+def test_openais_client_gets_each_piece_before_the_vendor_sends_the_next(
+    function: FakeLambda, upstream: Upstream
 ) -> None:
-    request = {"model": "openai/m", "stream": True, "messages": [{"role": "user", "content": "?"}]}
-    with Upstream() as upstream, RuntimeAPI() as api:
-        steps = [step for n in range(CHUNKS) for step in (Gate(str(n)), event(f"<{n}>"))]
-        last = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
-        end = f"data: {json.dumps(last)}\n\ndata: [DONE]\n\n".encode()
-        upstream.play(SSE_HEAD, *steps, end)
-        told = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": upstream.base_url}
-        with started(artefact, api, bare_python(tmp_path), tmp_path / "log", **told):
-            asked = http_event("POST", "/v1/chat/completions", request, authorization="Bearer mk-test")
-            response, seen = api.invoke(asked), b""
-            for n in range(CHUNKS):
-                upstream.open(str(n))
-                while f"<{n}>".encode() not in seen:
-                    chunk = response.next()
-                    assert chunk is not None, seen
-                    seen += chunk
-                assert f"<{n + 1}>".encode() not in seen
-            assert response.rest().endswith(b"data: [DONE]\n\n")
+    play_in_step(upstream)
+    assert read_in_step(f"{function.url}/v1", upstream).split() == [str(n) for n in range(CHUNKS)]
 
 
-def test_nothing_heavy_is_loaded_before_the_first_event(artefact: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    with RuntimeAPI() as api, started(artefact, api, bare_python(tmp_path, "-X", "importtime"), log):
-        assert api.asked.wait(PATIENCE), log.read_text()
-    loaded = set(re.findall(r"^import time: .*\| +(\S+)$", log.read_text(), flags=re.MULTILINE))
+def test_the_artefact_answers_for_itself_and_asks_for_a_key(function: FakeLambda) -> None:
+    with httpx.Client(base_url=function.url, trust_env=False, timeout=PATIENCE) as client:
+        assert client.get("/healthz").json()["status"] == "ok"
+        assert client.get("/v1/models").status_code == 401
+
+
+def test_nothing_heavy_is_loaded_before_the_first_request(
+    native: Path, tmp_path: Path, environ: dict[str, str]
+) -> None:
+    python = bare_python(tmp_path, "-X", "importtime")
+    with FakeLambda(boot(native / "StreamFunction", python), environ) as function:
+        function.warm()
+        log = "\n".join(function.log)
+    loaded = set(re.findall(r"^import time: .*\| +(\S+)$", log, flags=re.MULTILINE))
     assert {"starlette.applications", "pydantic", "httpx", "motes.api.app"} <= loaded
     assert not loaded & HEAVY
-    assert not loaded & HOUSES
+    assert not [name for name in loaded if re.fullmatch(r"motes\.dialects\.\w+\.\w+", name)]
 
 
 @pytest.mark.parametrize(
-    ("function", "module"), [("ManageFunction", "manage"), ("CleanupFunction", "cleanup")]
+    ("function_name", "module"), [("ManageFunction", "manage"), ("CleanupFunction", "cleanup")]
 )
 def test_the_other_handlers_can_be_loaded_from_their_artefacts_alone(
-    native: Path, tmp_path: Path, function: str, module: str
+    native: Path, tmp_path: Path, function_name: str, module: str
 ) -> None:
     program = f"from motes.hosts.{module} import handler; assert callable(handler)"
     done = subprocess.run(
         [str(bare_python(tmp_path)), "-P", "-c", program],
-        env={"PYTHONPATH": str(native / function), "MOTES_HOME": str(tmp_path), "MOTES_TABLE": "table"},
-        cwd=native / function,
+        env={"PYTHONPATH": str(native / function_name), "MOTES_HOME": str(tmp_path), "MOTES_TABLE": "table"},
+        cwd=native / function_name,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+@contextmanager
+def behind_the_adapter(artefact: Path, folder: Path, environ: dict[str, str]) -> Iterator[str]:
+    """As Lambda Web Adapter starts it: the handler, with a port to listen on and no argument."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    path = f"{bare_python(folder).parent}:{os.environ['PATH']}"
+    process = subprocess.Popen(
+        [str(artefact / "bootstrap")], env={"PATH": path, "AWS_LWA_PORT": str(port), **environ}
+    )
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+def is_ready(url: str) -> bool:
+    """What the adapter asks until it is answered."""
+    try:
+        return httpx.get(f"{url}/healthz", trust_env=False).is_success
+    except httpx.TransportError:
+        return False
+
+
+def test_the_same_artefact_with_uvicorn_in_it_streams_behind_the_adapter(
+    sam: Sam, tmp_path: Path, environ: dict[str, str], upstream: Upstream
+) -> None:
+    target = {"MOTES_PLATFORM": HOST_PLATFORM, "MOTES_PYTHON": HOST_PYTHON}
+    sam.run(
+        "build",
+        "StreamFunction",
+        "--build-dir",
+        str(tmp_path / "built"),
+        MOTES_LOCK=str(ROOT / "requirements.txt"),
+        **target,
+    )
+    with behind_the_adapter(tmp_path / "built" / "StreamFunction", tmp_path, environ) as url:
+        limit = time.monotonic() + PATIENCE
+        while not is_ready(url):
+            assert time.monotonic() < limit
+            time.sleep(0.05)
+        play_in_step(upstream)
+        assert read_in_step(f"{url}/v1", upstream).split() == [str(n) for n in range(CHUNKS)]

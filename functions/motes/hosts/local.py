@@ -4,10 +4,12 @@ Must never listen on more than it was told to. The loopback address is the defau
 """
 
 import asyncio
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 import uvicorn
@@ -18,6 +20,21 @@ _KEEP_ALIVE_SECONDS: Final = 75
 # What a stop grants to streams that are still open.
 _FAREWELL_SECONDS: Final = 3
 _START_SECONDS: Final = 20.0
+
+
+def gateway_app() -> ASGIApp:
+    """The gateway of this environment, for any server: `uvicorn --factory motes.hosts.local:gateway_app`.
+
+    Raises PrepareError for settings that cannot be.
+    """
+    from motes.api.app import create_app
+    from motes.api.gateway import open_gateway
+    from motes.hosts.log import LogObserver, log_to_stderr
+    from motes.settings import load_settings
+
+    log_to_stderr()
+    gateway = open_gateway(load_settings(os.environ, Path.cwd()), os.environ, observer=LogObserver())
+    return create_app(gateway)
 
 
 def bind(host: str = LOOPBACK, port: int = 0) -> socket.socket:
