@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from motes.aws import AWS
-from motes.store.records import CallerKey, Failure, VendorHealth
+from motes.store.records import CallerKey, Failure, VendorHealth, by_age
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -80,7 +80,7 @@ class DynamoKeys:
 
     def _all(self, client: "DynamoDBClient") -> list[CallerKey]:
         keys = [_key_of(item) for item in _partition(client, self._table, _KEYS)]
-        return sorted(keys, key=lambda key: (key.created, key.id))
+        return sorted(keys, key=by_age)
 
     def _disable(self, client: "DynamoDBClient", id: str) -> bool:
         meant = [key for key in self._all(client) if key.is_called(id)]

@@ -16,7 +16,7 @@ from typing import Any
 
 from motes import jsontext
 from motes.errors import PrepareError, StoreError
-from motes.store.records import CallerKey, Failure, VendorHealth
+from motes.store.records import CallerKey, Failure, VendorHealth, by_age
 
 
 class FileKeys:
@@ -45,7 +45,7 @@ class FileKeys:
 
     async def all(self) -> Sequence[CallerKey]:
         """See `KeyStore`."""
-        return self.now()
+        return sorted(self.now(), key=by_age)
 
     async def disable(self, id: str) -> bool:
         """See `KeyStore`."""

@@ -34,6 +34,11 @@ class CallerKey:
         return id in (self.id, self.name)
 
 
+def by_age(key: CallerKey) -> tuple[str, str]:
+    """The order in which keys are listed: the oldest first."""
+    return key.created, key.id
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """How a vendor failed, in our words only. `at` is in epoch seconds, `status` the vendor's HTTP status."""
