@@ -86,16 +86,16 @@ class FakeLambda:
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / 100
 
-    def lines(self, event: str, count: int = 1) -> list[dict[str, Any]]:
-        """The log's lines of one event, once there are so many."""
+    def line(self, event: str, **fields: Any) -> dict[str, Any]:
+        """The log's latest line of an event with these fields, once there is one."""
         limit = time.monotonic() + _PATIENCE
         while time.monotonic() < limit:
-            parsed = [json.loads(line) for line in list(self.log) if line.startswith("{")]
-            found = [line for line in parsed if line.get("event") == event]
-            if len(found) >= count:
-                return found
+            for text in reversed(self.log):
+                line = json.loads(text) if text.startswith("{") else {}
+                if line.get("event") == event and fields.items() <= line.items():
+                    return line
             time.sleep(0.005)
-        raise AssertionError(f"{count} lines of {event!r} never came:\n" + "\n".join(self.log))
+        raise AssertionError(f"no {event!r} with {fields}:\n" + "\n".join(self.log))
 
     def __enter__(self) -> "FakeLambda":
         self._started = threading.Event()
@@ -195,7 +195,7 @@ class FakeLambda:
     async def _attend(self, connection: Connection) -> None:
         while (request := await connection.request()) is not None:
             body = b"".join([piece async for piece in connection.body()])
-            event = json.dumps(event_of(request, body)).encode()
+            event = json.dumps(event_of(request, body), ensure_ascii=False).encode()
             if len(event) > self.limits.request:
                 await connection.answer(413, b'{"message":"Request Entity Too Large"}')
                 continue
