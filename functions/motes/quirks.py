@@ -27,12 +27,16 @@ class ModelRule:
     """What a family of models takes, told by the head of its name; the longest head that fits counts.
 
     `efforts` maps neutral efforts to the vendor's words; an effort that is not in it is refused, and a
-    family without any does not reason. `off_by_default`: it reasons only when it is asked to.
+    family without any does not reason. `off_by_default`: it reasons only when it is asked to. `summary`:
+    it may be asked for a summary of its reasoning. `search_tool`: what it calls the tool that searches the
+    web, where that is not the vendor's word.
     """
 
     prefix: str
     efforts: Mapping[str, str] = field(default_factory=dict)
     off_by_default: bool = False
+    summary: bool = True
+    search_tool: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +86,38 @@ class Quirks:
     extra_body: Mapping[str, object] = field(default_factory=dict)
     """Members added to every request body, where the caller did not set them."""
 
+    # Request, Responses.
+    instructions_field: bool = True
+    """Whether system text has a member of its own; otherwise it is the first item of the input."""
+    reasoning_summary: Literal["asked", "always", "never"] = "asked"
+    """When a summary of the reasoning is asked for; `asked`: where the caller wants to see reasoning."""
+    includes: frozenset[str] = frozenset(
+        {
+            "reasoning.encrypted_content",
+            "web_search_call.action.sources",
+            "code_interpreter_call.outputs",
+        }
+    )
+    """What the vendor gives only where `include` names it."""
+    search_tool: str | None = "web_search"
+    """The tool that searches the web; None where there is none."""
+    min_output_tokens: int = 1
+    """The least limit the vendor takes; a lower one is raised."""
+    replay_phase: bool = False
+    """Whether earlier assistant text says again if it was commentary or the final answer."""
+    output_format: Literal["text", "response_format"] = "text"
+    """The member that holds the form of the answer; the second one in the words of chat completions."""
+
     # Request, Messages.
     default_max_tokens: int = 8192
 
     # Response.
+    reasoning_origin: str = "openai"
+    """Who can read the encrypted reasoning of this host; it goes back to the same origin only."""
+    citation_leaks: bool = False
+    """Whether directives of citations may leak into the text, to be taken out."""
+    hosted_custom_tools: tuple[str, ...] = ()
+    """Heads of names or ids of free-form calls that the vendor makes itself."""
     delta_mode: Literal["increment", "cumulative"] = "increment"
     think_tags: bool = True
     reasoning_in_completion: bool = True

@@ -272,14 +272,18 @@ class Transmitter:
     # What the executor says.
 
     def fail(self, phase: p.Phase, error: VendorError, reason: p.EndReason | None = None) -> None:
-        """End this attempt with an issue; what came before it is kept."""
+        """End this attempt with an issue; what came before it is kept.
+
+        The one stop reason that stands beside an issue is `cg-issue`: the vendor itself ended it that way.
+        """
         if isinstance(self.verdict, p.End):
             return
         self.verdict = None
         self._flush_text()
         self._put(p.Issue(phase, error.message, error))
         in_band = phase == "dialect-issue"
-        self._finish(reason or ("issue-dialect" if in_band else "issue-dispatch-rpc"), None)
+        stop: p.StopReason | None = "cg-issue" if self.stopped == "cg-issue" else None
+        self._finish(reason or ("issue-dialect" if in_band else "issue-dispatch-rpc"), stop)
 
     def leave_paused(self) -> None:
         """Nobody continues a pause: what came is the answer, with the vendor's own word for its end."""
@@ -362,7 +366,7 @@ class Transmitter:
         if self.verdict is not None:
             return
         self._flush_text()
-        if stop is not None and stop != "out-of-tokens":
+        if stop not in (None, "out-of-tokens", "cg-issue"):
             # A call cut by the token limit stays as it is; any other call without arguments has none.
             for id in [id for id, begun in self._calls.items() if not begun]:
                 self._put_arguments(id, "{}")
