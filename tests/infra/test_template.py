@@ -1,10 +1,11 @@
 """Laws of the template as CloudFormation sees it, after SAM's own transformation."""
 
+import re
 from typing import Any
 
 import pytest
 
-from infra.templates import as_list, chosen, of_type, statements
+from infra.templates import ROOT, as_list, chosen, of_type, statements
 from motes.settings import Settings
 
 LAMBDA_LIMIT = 900
@@ -248,3 +249,21 @@ def test_the_outputs_say_where_it_is_and_how_to_begin(transformed: dict[str, Any
     assert outputs["BaseUrl"]["Value"] == {"Fn::Sub": "${StreamFunctionUrl.FunctionUrl}v1"}
     assert "--aws-sigv4" in outputs["FirstKey"]["Value"]["Fn::Sub"]
     assert "SecureString" in outputs["VendorKey"]["Value"]["Fn::Sub"]
+
+
+# What a call of DynamoDB's client needs the right to. A transaction needs the rights of what is in it.
+RIGHTS = {
+    "get_item": {"dynamodb:GetItem"},
+    "update_item": {"dynamodb:UpdateItem"},
+    "transact_write_items": {"dynamodb:PutItem", "dynamodb:UpdateItem"},
+    "get_paginator": {"dynamodb:Query"},
+}
+
+
+def test_what_the_store_calls_is_allowed_to_somebody(transformed: dict[str, Any]) -> None:
+    source = (ROOT / "functions" / "motes" / "store" / "dynamo.py").read_text()
+    called = set(re.findall(r"\bclient\.([a-z_]+)\(", source))
+    allowed = {action for _, s in statements(chosen(transformed)) for action in as_list(s["Action"])}
+    assert called
+    for call in called:
+        assert RIGHTS[call] <= allowed, call
