@@ -123,13 +123,14 @@ class Host:
         _log.info(logline("ready", workers=workers, **_spent()))
         try:
             await self.server.serve(workers, told_to_stop)
+            _log.info(logline("stopped"))
+            return 0
         except (RuntimeGone, RuntimeRefused) as error:
             _log.critical(logline("runtime_gone", reason=str(error)))
             return 1
-        await self.lifespan.shutdown()
-        await self.life
-        _log.info(logline("stopped"))
-        return 0
+        finally:
+            await self.lifespan.shutdown()
+            await self.life
 
 
 def _spent() -> dict[str, int]:
