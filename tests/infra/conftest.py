@@ -12,11 +12,11 @@ TRANSLATE = Path(__file__).parent / "translate.py"
 
 
 @pytest.fixture(scope="session")
-def sam() -> Sam:
+def sam(tmp_path_factory: pytest.TempPathFactory) -> Sam:
     found = shutil.which("sam")
     if found is None:
         pytest.skip("needs the AWS SAM CLI: `uv tool install aws-sam-cli`, and `sam` on the PATH")
-    return Sam(Path(found).resolve())
+    return Sam.at(Path(found).resolve(), tmp_path_factory.mktemp("sam"))
 
 
 @pytest.fixture(scope="session")

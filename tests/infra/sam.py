@@ -1,9 +1,11 @@
 """The AWS SAM CLI as it is installed here, without a network, an account or telemetry."""
 
+import json
 import os
 import platform
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,13 +26,20 @@ _NO_ACCOUNT = {
 
 @dataclass(frozen=True)
 class Sam:
-    """`sam` at this path."""
+    """`sam` at this path; what it keeps of its own it keeps in `state`."""
 
     path: Path
+    state: Path
+
+    @classmethod
+    def at(cls, path: Path, state: Path) -> "Sam":
+        """It looks for a newer version of itself once a week: it has just done so."""
+        (state / "metadata.json").write_text(json.dumps({"lastVersionCheck": time.time()}))
+        return cls(path, state)
 
     def run(self, *arguments: str, **environment: str) -> str:
         """What the command prints. Raises AssertionError where it fails."""
-        return _output([str(self.path), *arguments], environment)
+        return _output([str(self.path), *arguments], {"__SAM_CLI_APP_DIR": str(self.state), **environment})
 
     def python(self, *arguments: str) -> str:
         """What a script prints that the interpreter of `sam` runs."""
