@@ -12,6 +12,10 @@ def resolve(name: DialectName) -> Dialect:
             from motes.dialects import openai_chat
 
             return openai_chat.DIALECT
+        case "openai-responses":
+            from motes.dialects import openai_responses
+
+            return openai_responses.DIALECT
         case "anthropic-messages":
             from motes.dialects import anthropic_messages
 

@@ -1,0 +1,42 @@
+"""What one part of the answer has said so far, and what of its whole text is still news.
+
+Every part comes in pieces, then once or more as a whole: in its own event, its item, the final response.
+Must never say a character twice, and never lose one that only the whole holds.
+"""
+
+
+class Said:
+    """One text of one part."""
+
+    __slots__ = ("_pieces", "start")
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self.start: int | None = None
+        """Where the part begins in the text of the whole answer, in characters."""
+
+    def __bool__(self) -> bool:
+        return bool(self._pieces)
+
+    @property
+    def text(self) -> str:
+        """All that was said."""
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+    def add(self, piece: str) -> str:
+        """A piece: all of it is news."""
+        if piece:
+            self._pieces.append(piece)
+        return piece
+
+    def rest(self, whole: str) -> str | None:
+        """Of the whole text what was not said yet; None where the pieces said something else."""
+        before = self.text
+        if not whole or before.strip() == whole.strip():
+            return ""
+        if not whole.startswith(before):
+            return None
+        self._pieces = [whole]
+        return whole[len(before) :]
