@@ -4,35 +4,10 @@ Must never hold code that runs after import; a difference that needs an `if` is 
 Sources: the vendors' API references, all read on 2026-11-29; each entry names its pages' host.
 """
 
-from functools import partial
 from typing import Final
 
 from motes.quirks import ModelRule, Quirks
-
-_ORDER: Final = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
-_WORDS: Final = {"off": "none"}
-
-
-def _efforts(*known: str) -> dict[str, str]:
-    """Every neutral effort as the nearest of the efforts a vendor knows; of two as near, the higher."""
-    places = [_ORDER.index(effort) for effort in known]
-    out = {}
-    for at, effort in enumerate(_ORDER):
-        near = _ORDER[min(places, key=partial(_distance, at))]
-        out[effort] = _WORDS.get(near, near)
-    return out
-
-
-def _distance(at: int, place: int) -> tuple[int, int]:
-    return abs(place - at), -place
-
-
-def _family(
-    *prefixes: str, efforts: tuple[str, ...] = (), off_by_default: bool = False
-) -> tuple[ModelRule, ...]:
-    words = _efforts(*efforts) if efforts else {}
-    return tuple(ModelRule(prefix=p, efforts=words, off_by_default=off_by_default) for p in prefixes)
-
+from motes.vendors.efforts import ORDER, efforts, family
 
 _ALL_BUT_MINIMAL: Final = ("off", "low", "medium", "high", "xhigh")
 _SAMPLING: Final = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty"})
@@ -53,21 +28,21 @@ _LOCAL_SAMPLERS: Final = frozenset({"top_k", "min_p", "repetition_penalty", "cha
 
 # developers.openai.com/api/docs: which efforts a family takes on this endpoint (`max` is none of them).
 _OPENAI_RULES: Final = (
-    *_family("o1", "o3", "o4", efforts=("low", "medium", "high")),
-    *_family("gpt-5", efforts=("minimal", "low", "medium", "high")),
-    *_family("gpt-5.1", efforts=("off", "low", "medium", "high"), off_by_default=True),
-    *_family("gpt-5.2", "gpt-5.3", "gpt-5.4", efforts=_ALL_BUT_MINIMAL, off_by_default=True),
-    *_family("gpt-5.5", "gpt-5.6", "gpt-6", efforts=_ALL_BUT_MINIMAL),
-    *_family("gpt-6-astra", "gpt-6.2-astra", "gpt-6.1-sol", "gpt-6.2-sol", efforts=_ALL_BUT_MINIMAL[1:]),
-    *_family("gpt-5-pro", efforts=("high",)),
-    *_family("gpt-5.2-pro", "gpt-5.4-pro", "gpt-5.5-pro", efforts=("medium", "high", "xhigh")),
-    *_family("gpt-5-chat", "gpt-5.1-chat", "gpt-5.2-chat", "gpt-5.3-chat"),
+    *family("o1", "o3", "o4", known=("low", "medium", "high")),
+    *family("gpt-5", known=("minimal", "low", "medium", "high")),
+    *family("gpt-5.1", known=("off", "low", "medium", "high"), off_by_default=True),
+    *family("gpt-5.2", "gpt-5.3", "gpt-5.4", known=_ALL_BUT_MINIMAL, off_by_default=True),
+    *family("gpt-5.5", "gpt-5.6", "gpt-6", known=_ALL_BUT_MINIMAL),
+    *family("gpt-6-astra", "gpt-6.2-astra", "gpt-6.1-sol", "gpt-6.2-sol", known=_ALL_BUT_MINIMAL[1:]),
+    *family("gpt-5-pro", known=("high",)),
+    *family("gpt-5.2-pro", "gpt-5.4-pro", "gpt-5.5-pro", known=("medium", "high", "xhigh")),
+    *family("gpt-5-chat", "gpt-5.1-chat", "gpt-5.2-chat", "gpt-5.3-chat"),
 )
 
 OPENAI: Final = Quirks(
     token_field="max_completion_tokens",  # noqa: S106 (a member's name)
     developer_role=True,
-    effort_map=_efforts("off", "minimal", "low", "medium", "high", "xhigh"),
+    effort_map=efforts("off", "minimal", "low", "medium", "high", "xhigh"),
     reasoning_models=("o1", "o3", "o4", "gpt-5", "gpt-6"),
     model_rules=_OPENAI_RULES,
     drop_when_reasoning=_SAMPLING | {"logit_bias", "stop"},
@@ -82,8 +57,8 @@ OPENAI: Final = Quirks(
 OPENROUTER: Final = Quirks(
     developer_role=True,
     reasoning_control="openrouter",
-    effort_map=_efforts("off", "minimal", "low", "medium", "high", "xhigh", "max"),
-    model_rules=(ModelRule(prefix="google", efforts=_efforts("off", "minimal", "low", "medium", "high")),),
+    effort_map=efforts("off", "minimal", "low", "medium", "high", "xhigh", "max"),
+    model_rules=(ModelRule(prefix="google", efforts=efforts("off", "minimal", "low", "medium", "high")),),
     replay_reasoning="details",
     cache_control=True,
     passthrough=frozenset(
@@ -135,10 +110,10 @@ DEEPSEEK: Final = Quirks(
 GROQ: Final = Quirks(
     token_field="max_completion_tokens",  # noqa: S106 (a member's name)
     developer_role=True,
-    effort_map=_efforts("low", "medium", "high"),
+    effort_map=efforts("low", "medium", "high"),
     model_rules=(
-        ModelRule(prefix="qwen/qwen3", efforts={"off": "none"} | dict.fromkeys(_ORDER[1:], "default")),
-        ModelRule(prefix="qwen/qwen3.8", efforts=_efforts("off", "low", "medium", "high")),
+        ModelRule(prefix="qwen/qwen3", efforts={"off": "none"} | dict.fromkeys(ORDER[1:], "default")),
+        ModelRule(prefix="qwen/qwen3.8", efforts=efforts("off", "low", "medium", "high")),
     ),
     drop=(_OPENAI_ONLY - {"service_tier"})
     | {"frequency_penalty", "logit_bias", "presence_penalty", "prompt_cache_key"},
@@ -159,7 +134,7 @@ GROQ: Final = Quirks(
 # docs.mistral.ai/api: unknown members are refused with 422, `stream_options` among them.
 MISTRAL: Final = Quirks(
     reasoning_control="mistral",
-    effort_map={"off": "none"} | dict.fromkeys(_ORDER[1:], "high"),
+    effort_map={"off": "none"} | dict.fromkeys(ORDER[1:], "high"),
     reasoning_models=(
         "magistral",
         "mistral-medium-3.5",
@@ -169,7 +144,7 @@ MISTRAL: Final = Quirks(
     ),
     model_rules=(
         # Magistral takes a mode: an empty word is the mode without a reasoning prompt.
-        ModelRule(prefix="magistral", efforts={"off": ""} | dict.fromkeys(_ORDER[1:], "reasoning")),
+        ModelRule(prefix="magistral", efforts={"off": ""} | dict.fromkeys(ORDER[1:], "reasoning")),
     ),
     usage_mode="forbidden",
     drop=(_OPENAI_ONLY - {"metadata", "prediction", "service_tier"}) | {"logit_bias", "user"},
@@ -183,13 +158,13 @@ MISTRAL: Final = Quirks(
 XAI: Final = Quirks(
     token_field="max_completion_tokens",  # noqa: S106 (a member's name)
     developer_role=True,
-    effort_map=_efforts("low", "medium", "high", "xhigh"),
+    effort_map=efforts("low", "medium", "high", "xhigh"),
     reasoning_models=("grok-3-mini", "grok-4"),
     model_rules=(
-        ModelRule(prefix="grok-3-mini", efforts=_efforts("low", "high")),
+        ModelRule(prefix="grok-3-mini", efforts=efforts("low", "high")),
         ModelRule(prefix="grok-4-fast-non-reasoning"),
         ModelRule(prefix="grok-4-1-fast-non-reasoning"),
-        ModelRule(prefix="grok-4.3", efforts=_efforts("off", "low", "medium", "high")),
+        ModelRule(prefix="grok-4.3", efforts=efforts("off", "low", "medium", "high")),
     ),
     drop_when_reasoning=frozenset({"presence_penalty", "frequency_penalty", "stop"}),
     drop=_OPENAI_ONLY | {"logit_bias"},
@@ -201,7 +176,7 @@ XAI: Final = Quirks(
 # docs.together.ai: reasoning is switched by an object and graded by an effort.
 TOGETHERAI: Final = Quirks(
     reasoning_control="effort-or-disabled",
-    effort_map=_efforts("off", "low", "medium", "high"),
+    effort_map=efforts("off", "low", "medium", "high"),
     drop=_OPENAI_ONLY | {"parallel_tool_calls", "prompt_cache_key", "user"},
     passthrough=_LOCAL_SAMPLERS | {"compliance", "context_length_exceeded_behavior", "echo", "safety_model"},
     strict_tools=False,
@@ -209,7 +184,7 @@ TOGETHERAI: Final = Quirks(
 
 # docs.fireworks.ai
 FIREWORKS: Final = Quirks(
-    effort_map=_efforts("off", "low", "medium", "high"),
+    effort_map=efforts("off", "low", "medium", "high"),
     drop=_OPENAI_ONLY - {"service_tier"},
     passthrough=_LOCAL_SAMPLERS
     | {
@@ -225,7 +200,7 @@ FIREWORKS: Final = Quirks(
 
 # docs.ollama.com/api/openai-compatibility
 OLLAMA: Final = Quirks(
-    effort_map=_efforts("off", "low", "medium", "high"),
+    effort_map=efforts("off", "low", "medium", "high"),
     drop=_OPENAI_ONLY | {"logit_bias", "parallel_tool_calls", "prompt_cache_key", "user"},
     tool_choice="auto-only",
     strict_tools=False,
