@@ -33,6 +33,12 @@ def test_nothing_set_is_nothing_wrong(tmp_path: Path, environ: dict[str, str]) -
     assert any(fact.startswith("callers' keys: 0") for fact in found.facts)
 
 
+def test_what_lies_at_amazon_is_named_and_not_asked_for(tmp_path: Path, environ: dict[str, str]) -> None:
+    found = inspect(environ | {"MOTES_TABLE": "motes", "MOTES_KEY_PATH": "/motes"}, tmp_path)
+    assert "callers' keys: in the table motes" in found.facts
+    assert any("SSM has /motes/OPENAI_API_KEY" in fact for fact in found.facts)
+
+
 def test_a_key_is_found_and_not_shown(tmp_path: Path, environ: dict[str, str]) -> None:
     found = inspect(environ | {"OPENAI_API_KEY": SECRET}, tmp_path)
     assert "vendor openai: ready" in found.facts

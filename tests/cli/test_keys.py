@@ -1,7 +1,12 @@
 """`motes keys`: make, list and disable, without ever showing a key twice."""
 
-import pytest
+import asyncio
 
+import pytest
+from moto import mock_aws
+
+from fakes.tables import TABLE, make_table
+from motes.aws import AWS
 from motes.callers import hash_of
 from motes.cli import main
 from motes.store.files import FileKeys
@@ -55,3 +60,19 @@ def test_settings_that_are_wrong_are_named(home, capfd):
     status, _, err = run(capfd, "list")
     assert status == 1
     assert "did you mean 'heartbeat_s'?" in err
+
+
+def test_the_keys_of_a_table_are_made_listed_and_disabled_alike(home, capfd, monkeypatch):
+    monkeypatch.setenv("MOTES_TABLE", TABLE)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    with mock_aws():
+        status, _, err = run(capfd, "list")
+        assert status == 1
+        assert "dynamodb cannot be used now: ResourceNotFoundException" in err
+        asyncio.run(AWS().dynamodb(make_table))
+        secret = run(capfd, "new", "--name", "mine")[1].strip()
+        assert run(capfd, "disable", "mine")[0] == 0
+        _, out, _ = run(capfd, "list")
+    assert out.strip().split("\t")[1::2] == ["disabled", "mine"]
+    assert secret not in out
+    assert not home.exists()

@@ -1,6 +1,8 @@
 """Stores in memory that can be held, made to fail, and asked what they were asked; and a clock."""
 
 import asyncio
+import threading
+from dataclasses import replace
 
 from motes.errors import StoreError
 
@@ -16,19 +18,15 @@ class Clock:
 
 
 class HeldKeys:
-    """A `KeyStore`. `asked` lists the hashes that were looked up; `hold()` keeps lookups waiting."""
+    """A `KeyStore`. `asked` lists the hashes that were looked up; a lookup waits until `gate` is set."""
 
     def __init__(self):
         self.keys = {}
         self.asked = []
         self.fails = False
-        self._gate = None
-
-    def hold(self):
-        self._gate = asyncio.Event()
-
-    def release(self):
-        self._gate.set()
+        self.gate = threading.Event()
+        self.gate.set()
+        self.was_asked = threading.Event()
 
     async def add(self, key):
         self.keys[key.hash] = key
@@ -36,8 +34,8 @@ class HeldKeys:
 
     async def get(self, hash):
         self.asked.append(hash)
-        if self._gate is not None:
-            await self._gate.wait()
+        self.was_asked.set()
+        await asyncio.to_thread(self.gate.wait, 10)
         if self.fails:
             raise StoreError("dynamodb cannot be used now: Told")
         return self.keys.get(hash)
@@ -46,18 +44,22 @@ class HeldKeys:
         return list(self.keys.values())
 
     async def disable(self, id):
-        raise NotImplementedError
+        self.keys = {hash: replace(key, disabled=True) for hash, key in self.keys.items()}
+        return True
 
 
 class HeldHealth:
-    """A `HealthStore`. `recorded` is all it was told."""
+    """A `HealthStore`. `recorded` is all it was told; a record waits until `gate` is set."""
 
     def __init__(self):
         self.recorded = []
         self.fails = False
+        self.gate = threading.Event()
+        self.gate.set()
 
     async def record(self, health):
         self.recorded.append(health)
+        await asyncio.to_thread(self.gate.wait, 10)
         if self.fails:
             raise StoreError("dynamodb cannot be used now: Told")
 

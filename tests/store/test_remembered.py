@@ -16,12 +16,14 @@ class Source:
     def __init__(self):
         self.asked = 0
         self.fails = False
+        self.entered = asyncio.Event()
         self.gate = asyncio.Event()
         self.gate.set()
 
     async def __call__(self):
         self.asked += 1
         number = self.asked
+        self.entered.set()
         await self.gate.wait()
         if self.fails:
             raise StoreError("told")
@@ -54,8 +56,7 @@ async def test_it_is_asked_once_until_it_is_too_old(remembered, clock):
 async def test_its_age_counts_from_the_question_not_from_the_answer(remembered, source, clock):
     source.gate.clear()
     asking = asyncio.create_task(remembered.get())
-    while not source.asked:
-        await asyncio.sleep(0)
+    await source.entered.wait()
     clock.at += 50
     source.gate.set()
     assert await asking == 1

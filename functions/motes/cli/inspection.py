@@ -50,7 +50,7 @@ def inspect(environ: Mapping[str, str], directory: Path) -> Inspection:
     found.faults += [*_unroutable(catalogue), *_addresses(catalogue)]
     for row in catalogue.vendors.values():
         key = vendor_key(row.id, row.key_name, settings, environ)
-        found.facts.append(f"vendor {row.id}: {_state(row, key)}")
+        found.facts.append(f"vendor {row.id}: {_state(row, key, settings.key_path)}")
         found.doubts += _exposed(row, key)
     found.doubts += _misspelt(environ)
     return found
@@ -65,13 +65,15 @@ def _callers(settings: Settings, environment_key: str | None) -> str:
     return f"callers' keys: {enabled} enabled in {path}{beside}"
 
 
-def _state(row: Vendor, key: str | None) -> str:
+def _state(row: Vendor, key: str | None, key_path: str | None) -> str:
     if not row.base_url:
         return f"no address (set {base_url_variable(row.id)})"
     if key:
         return "ready"
     if not row.key_required:
         return "ready, without a key"
+    if key_path is not None:
+        return f"no key here (set {row.key_name}, or see whether SSM has {key_path}/{row.key_name})"
     return f"no key (set {row.key_name})"
 
 
