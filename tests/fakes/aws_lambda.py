@@ -178,7 +178,8 @@ class FakeLambda:
                 body += item
             elif isinstance(item, Ended):
                 ended = item
-        return (ended.body, ended.type) if ended.type else (body, None)
+        failed = ended.type is not None and not ended.by_trailers
+        return ended.body if failed else body, ended.type
 
     async def _invoke_streamed(self, event: Any) -> list[dict[str, Any]]:
         told: list[dict[str, Any]] = []

@@ -42,10 +42,11 @@ class Head:
 
 @dataclass(frozen=True)
 class Ended:
-    """The answer is over. Without a type it came to its proper end."""
+    """The answer is over. Without a type it came to its proper end; with trailers, its body stands."""
 
     type: str | None = None
     body: bytes = b""
+    by_trailers: bool = False
 
 
 @dataclass
@@ -235,7 +236,8 @@ class Environment:
             call.state = "responded"
             told = connection.trailers
             error = told.get("lambda-runtime-function-error-type")
-            call.end(Ended(error, told.get("lambda-runtime-function-error-body", "").encode()))
+            body = told.get("lambda-runtime-function-error-body", "").encode()
+            call.end(Ended(error, body, by_trailers=error is not None))
             await connection.answer(202, _OK)
         else:
             call.state = "responded"

@@ -55,12 +55,16 @@ class Recording:
 
 
 def quirks_of(meta: dict[str, Any]) -> Quirks:
-    """The vendor's quirks, where it is one of ours, with the recording's own on top."""
+    """The vendor's quirks in that dialect, where it is one of ours, with the recording's own on top."""
     from dataclasses import replace
 
+    from motes.vendors.catalogue import speaking
     from motes.vendors.table import VENDORS
 
     vendor = VENDORS.get(meta.get("vendor") or "")
+    spoken = {surface.dialect for surface in vendor.surfaces} if vendor else set()
+    if vendor and meta.get("dialect") in spoken:
+        vendor = speaking(vendor, meta["dialect"])
     quirks = vendor.quirks if vendor else NO_QUIRKS
     return replace(quirks, **meta.get("quirks", {}))
 
