@@ -63,7 +63,7 @@ def generate(
     surface = vendor.surfaces[0]
     dialect = resolve(surface.dialect)
     body = dialect.body(request, model, vendor.quirks, traits)
-    path = surface.path if surface.path is not None else dialect.path(model)
+    path = dialect.path(model) if surface.path is None else placed_path(surface.path, model)
     url = join_url(vendor.base_url, path)
     headers = {
         "content-type": "application/json",
@@ -114,8 +114,17 @@ def authorise(request: UpstreamRequest, vendor: Vendor, secret: str | None) -> U
     return replace(request, headers={**request.headers, name: value})
 
 
+def placed_path(path: str, model: str) -> str:
+    """A surface's own path, with the model's name where it wants it."""
+    return path.replace("{model}", quote(model, safe=""))
+
+
 def join_url(base: str, path: str) -> str:
-    """Base and path, where a base that already ends in the path's head (`/v1`) does not double it."""
+    """Base and path, where a base that already ends in the path's head (`/v1`) does not double it; a query
+    of the base stays at the end.
+    """
+    base, _, query = base.partition("?")
     base = base.rstrip("/")
     head, _, rest = path.lstrip("/").partition("/")
-    return f"{base}/{rest}" if rest and base.endswith("/" + head) else f"{base}/{path.lstrip('/')}"
+    url = f"{base}/{rest}" if rest and base.endswith("/" + head) else f"{base}/{path.lstrip('/')}"
+    return f"{url}{'&' if '?' in url else '?'}{query}" if query else url

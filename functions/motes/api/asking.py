@@ -105,7 +105,7 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
     body = await read_body(headers, receive, gateway.settings.max_body_bytes)
     request = understand(body, headers.get("content-type", ""), gateway.settings.strict_requests)
     route = gateway.catalogue.resolve(request.model)
-    vendor = speaking(route.vendor, request.motes.dialect)
+    vendor = speaking(route.vendor, request.motes.dialect, route.model)
     secret = await gateway.key_of(vendor)
     dispatch = generate(
         request, vendor, route.model, secret=secret, max_event_bytes=gateway.settings.max_event_bytes

@@ -78,11 +78,13 @@ def _dispatch(body: bytes, model: str | None, traits: list[str]) -> "Dispatch":
     from motes import dispatch
     from motes.dialects.base import NO_TRAITS, Traits
     from motes.intake import parse_request
+    from motes.vendors.catalogue import speaking
 
     request = parse_request(body)
     route = _catalogue().resolve(model or request.model)
     known = Traits(reasoning=True) if "reasoning-model" in traits else NO_TRAITS
-    return dispatch.generate(request, route.vendor, route.model, secret=MASK, traits=known)
+    vendor = speaking(route.vendor, request.motes.dialect, route.model)
+    return dispatch.generate(request, vendor, route.model, secret=MASK, traits=known)
 
 
 def _catalogue() -> "Catalogue":

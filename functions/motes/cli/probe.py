@@ -25,7 +25,7 @@ from motes.fragments import Message
 from motes.intake import parse_request
 from motes.reassembly import Reassembler
 from motes.settings import load_settings
-from motes.vendors.catalogue import build_catalogue
+from motes.vendors.catalogue import build_catalogue, speaking
 from motes.vendors.table import ALIASES, VENDORS
 
 _ONCE: Final = Policy(http=Backoff(1, 0.0), connection=Backoff(1, 0.0))
@@ -60,7 +60,8 @@ async def probe(model: str, environ: Mapping[str, str], directory: Path) -> Answ
     route = build_catalogue(VENDORS, ALIASES, settings).resolve(model)
     secret = vendor_key(route.vendor.id, route.vendor.key_name, settings, environ)
     request = parse_request({"messages": [{"role": "user", "content": _QUESTION}], "stream": True})
-    plan = dispatch.generate(request, route.vendor, route.model, secret=secret)
+    vendor = speaking(route.vendor, None, route.model)
+    plan = dispatch.generate(request, vendor, route.model, secret=secret)
     arrivals: list[tuple[int, float]] = []
     started = asyncio.get_running_loop().time()
 

@@ -14,6 +14,7 @@ from motes.cli.recording import Recording, Unreadable
 from motes.dialects.base import Dialect, DialectName
 from motes.dialects.registry import resolve
 from motes.quirks import NO_QUIRKS, Quirks
+from motes.vendors.catalogue import speaking
 from motes.vendors.table import ALIASES, DIALECT_ALIASES, VENDORS
 from motes.vendors.vendor import Vendor
 
@@ -45,8 +46,16 @@ def reading_of(recording: Recording, vendor: str | None, dialect: str | None, wo
         name = DIALECT_ALIASES[lender]
     else:
         raise Unreadable("it names no dialect and no vendor of ours: give --dialect")
-    quirks = _with(row.quirks if row else NO_QUIRKS, recording.quirks, word)
+    quirks = _with(_lent(row, name), recording.quirks, word)
     return Reading(resolve(name), quirks)
+
+
+def _lent(row: Vendor | None, dialect: DialectName) -> Quirks:
+    """What a vendor differs in, there where it speaks that dialect."""
+    if row is None:
+        return NO_QUIRKS
+    spoken = any(surface.dialect == dialect for surface in row.surfaces)
+    return speaking(row, dialect).quirks if spoken else row.quirks
 
 
 def _row(name: str | None, word: Word) -> Vendor | None:

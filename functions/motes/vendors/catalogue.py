@@ -12,7 +12,9 @@ there. No caller can name a host.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any, Final, cast, get_args
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -89,20 +91,33 @@ class Catalogue:
         return f"Known vendors: {', '.join(names[:_LISTED])}{more}."
 
 
-def speaking(vendor: Vendor, dialect: str | None) -> Vendor:
-    """The vendor with that one of its dialects first. Raises InvalidRequest where it does not speak it."""
-    if dialect is None:
-        return vendor
-    first = [surface for surface in vendor.surfaces if surface.dialect == dialect]
-    if not first:
+def speaking(vendor: Vendor, dialect: str | None, model: str = "") -> Vendor:
+    """The vendor with one of its dialects first, and what it differs in there: the one that is asked for,
+    else the one that serves the model, else its default. Raises InvalidRequest where it does not speak it.
+    """
+    wanted = dialect or _only_served_by(vendor, model) or vendor.surfaces[0].dialect
+    first = next((surface for surface in vendor.surfaces if surface.dialect == wanted), None)
+    if first is None:
         spoken = ", ".join(surface.dialect for surface in vendor.surfaces)
         raise InvalidRequest(
             f"vendor {vendor.id!r} does not speak that dialect here; it speaks {spoken}",
             param="motes.dialect",
             code="unsupported",
         )
-    rest = [surface for surface in vendor.surfaces if surface.dialect != dialect]
-    return replace(vendor, surfaces=(*first, *rest))
+    rest = [surface for surface in vendor.surfaces if surface.dialect != wanted]
+    return replace(
+        vendor,
+        surfaces=(first, *rest),
+        quirks=first.quirks or vendor.quirks,
+        timeouts=first.timeouts or vendor.timeouts,
+    )
+
+
+def _only_served_by(vendor: Vendor, model: str) -> str | None:
+    """The dialect of a model that the default one does not serve, where the vendor speaks it here."""
+    spoken = {surface.dialect for surface in vendor.surfaces}
+    found = (name for pattern, name in vendor.model_surfaces.items() if fnmatchcase(model, pattern))
+    return next((name for name in found if name in spoken), None)
 
 
 def build_catalogue(
@@ -120,7 +135,7 @@ def build_catalogue(
     for id, row in vendors.items():
         url = settings.base_urls.get(base_url_variable(id))
         if url:
-            vendors[id] = replace(row, base_url=url)
+            vendors[id] = replace(row, base_url=_placed(url, row.base_path))
     if faults:
         raise PrepareError("\n".join(faults), code="bad_setting")
     return Catalogue(
@@ -151,19 +166,35 @@ def _changed(row: Vendor | None, id: str, changes: VendorSettings) -> Vendor:
     base = row or _new(id, changes)
     surface = base.surfaces[0]
     if changes.dialect is not None:
-        surface = Surface(dialect=_dialect(changes.dialect))
+        surface = _surface(base, _dialect(changes.dialect))
     if changes.path is not None:
         surface = replace(surface, path=changes.path)
+    surfaces = (surface, *(s for s in base.surfaces[1:] if s.dialect != surface.dialect))
     return replace(
         base,
-        base_url=base.base_url if changes.base_url is None else _url(changes.base_url),
-        surfaces=(surface, *(s for s in base.surfaces[1:] if s.dialect != surface.dialect)),
+        base_url=base.base_url
+        if changes.base_url is None
+        else _placed(_url(changes.base_url), base.base_path),
+        surfaces=tuple(_changed_surface(surface, changes) for surface in surfaces),
         auth=base.auth if changes.auth is None else _auth(changes.auth),
         key_name=changes.key_env or base.key_name,
         quirks=_quirks(base.quirks, changes.quirks),
         timeouts=_timeouts(base.timeouts, changes),
         headers={**base.headers, **{name.lower(): value for name, value in changes.headers.items()}},
         models=base.models if changes.models is None else tuple(changes.models),
+    )
+
+
+def _surface(base: Vendor, dialect: DialectName) -> Surface:
+    return next((s for s in base.surfaces if s.dialect == dialect), Surface(dialect=dialect))
+
+
+def _changed_surface(surface: Surface, changes: VendorSettings) -> Surface:
+    """A surface that differs from its vendor gets the operator's changes too."""
+    return replace(
+        surface,
+        quirks=surface.quirks and _quirks(surface.quirks, changes.quirks),
+        timeouts=surface.timeouts and _timeouts(surface.timeouts, changes),
     )
 
 
@@ -188,6 +219,13 @@ def _url(text: str) -> str:
     if not re.match(r"https?://[^/\s]+", text):
         raise ValueError(".base_url: must be an address that begins with http:// or https://")
     return text
+
+
+def _placed(url: str, base_path: str) -> str:
+    """The address with a vendor's own path, where it is given with the beginning of that path or none."""
+    parts = urlsplit(url)
+    missing = base_path and base_path.startswith(parts.path.rstrip("/"))
+    return urlunsplit(parts._replace(path=base_path)) if missing else url
 
 
 def _auth(text: str) -> Auth:

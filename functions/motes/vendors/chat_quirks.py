@@ -4,6 +4,7 @@ Must never hold code that runs after import; a difference that needs an `if` is 
 Sources: the vendors' API references, all read on 2026-11-29; each entry names its pages' host.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from motes.quirks import ModelRule, Quirks
@@ -51,6 +52,13 @@ OPENAI: Final = Quirks(
     ),
     custom_tools=True,
     max_stop=4,
+)
+
+# learn.microsoft.com/azure: OpenAI's models under the names of deployments, some weeks behind it.
+AZURE: Final = replace(
+    OPENAI,
+    drop=frozenset({"prediction", "web_search_options"}),
+    passthrough=OPENAI.passthrough | {"data_sources", "user_security_context"},
 )
 
 # openrouter.ai/docs: the unified `reasoning` object, routing and plug-ins.

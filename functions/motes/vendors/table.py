@@ -9,13 +9,25 @@ from typing import Final
 
 from motes.dialects.base import DialectName
 from motes.vendors import chat_quirks as chat
-from motes.vendors.vendor import CHAT, GENERATE, MESSAGES, Auth, Timeouts, Vendor
+from motes.vendors import responses_quirks as responses
+from motes.vendors.vendor import CHAT, GENERATE, MESSAGES, Auth, Surface, Timeouts, Vendor
+
+# Nothing comes while a model reasons, and the largest ones reason for minutes.
+_LONG: Final = Timeouts(first_byte=600.0, idle=300.0)
+_OPENAI_ONLY_ON_RESPONSES: Final[Mapping[str, DialectName]] = {
+    "*-pro": "openai-responses",
+    "*-pro-20*": "openai-responses",
+    "*codex*": "openai-responses",
+    "*deep-research*": "openai-responses",
+    "computer-use*": "openai-responses",
+}
 
 _ROWS: Final = (
     Vendor(
         id="openai",
         base_url="https://api.openai.com/v1",
-        surfaces=(CHAT,),
+        surfaces=(CHAT, Surface(dialect="openai-responses", quirks=responses.OPENAI, timeouts=_LONG)),
+        model_surfaces=_OPENAI_ONLY_ON_RESPONSES,
         key_name="OPENAI_API_KEY",
         quirks=chat.OPENAI,
         models=("gpt-6-sol", "gpt-6-luna", "gpt-5.6-terra", "gpt-5.4-mini"),
@@ -39,7 +51,12 @@ _ROWS: Final = (
     Vendor(
         id="openrouter",
         base_url="https://openrouter.ai/api/v1",
-        surfaces=(CHAT,),
+        surfaces=(
+            CHAT,
+            Surface(
+                dialect="openai-responses", quirks=responses.OPENROUTER, timeouts=_LONG, stored_runs=False
+            ),
+        ),
         key_name="OPENROUTER_API_KEY",
         quirks=chat.OPENROUTER,
         models=("openrouter/auto",),
@@ -73,10 +90,35 @@ _ROWS: Final = (
     Vendor(
         id="xai",
         base_url="https://api.x.ai/v1",
-        surfaces=(CHAT,),
+        surfaces=(
+            CHAT,
+            Surface(dialect="openai-responses", quirks=responses.XAI, timeouts=_LONG, stored_runs=False),
+        ),
         key_name="XAI_API_KEY",
         quirks=chat.XAI,
         models=("grok-4.7", "grok-4.3"),
+    ),
+    Vendor(
+        # The operator's own resource: https://{resource}.openai.azure.com (or .services.ai.azure.com); its
+        # path is added where it is missing, and a model is the name of a deployment. The older, dated API:
+        # base_url = ".../openai/deployments", path = "{model}/chat/completions?api-version=2024-10-21".
+        id="azure",
+        base_url="",
+        base_path="/openai/v1",
+        surfaces=(CHAT, Surface(dialect="openai-responses", quirks=responses.AZURE, timeouts=_LONG)),
+        model_surfaces=_OPENAI_ONLY_ON_RESPONSES,
+        auth=Auth("header", "api-key"),
+        key_name="AZURE_OPENAI_API_KEY",
+        quirks=chat.AZURE,
+    ),
+    Vendor(
+        id="sakanaai",
+        base_url="https://api.sakana.ai/v1",
+        surfaces=(Surface(dialect="openai-responses", stored_runs=False),),
+        key_name="SAKANA_API_KEY",
+        quirks=responses.SAKANA,
+        timeouts=Timeouts(first_byte=600.0, idle=600.0),
+        models=("fugu-ultra", "fugu"),
     ),
     Vendor(
         id="togetherai",
@@ -116,6 +158,8 @@ VENDORS: Final[Mapping[str, Vendor]] = {row.id: row for row in _ROWS}
 """Every built-in vendor by its id. An empty base URL must be set by the operator."""
 
 ALIASES: Final[Mapping[str, str]] = {
+    "azure-foundry": "azure",
+    "azure-openai": "azure",
     "claude": "anthropic",
     "deep-seek": "deepseek",
     "fireworks-ai": "fireworks",
@@ -125,6 +169,7 @@ ALIASES: Final[Mapping[str, str]] = {
     "mistral-ai": "mistral",
     "mistralai": "mistral",
     "open-router": "openrouter",
+    "sakana": "sakanaai",
     "openai_compatible": "openai-compatible",
     "together": "togetherai",
     "together-ai": "togetherai",
@@ -145,7 +190,10 @@ DIALECT_ALIASES: Final[Mapping[str, DialectName]] = {
     "mistral-chat": "openai-chat",
     "openai": "openai-chat",
     "openai-compatible": "openai-chat",
+    "openai_responses": "openai-responses",
     "openrouter": "openai-chat",
+    "responses": "openai-responses",
+    "sakanaai": "openai-responses",
     "together": "openai-chat",
     "togetherai": "openai-chat",
     "vllm": "openai-chat",

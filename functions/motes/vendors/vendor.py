@@ -37,10 +37,17 @@ DEFAULT_TIMEOUTS: Final = Timeouts()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surface:
-    """One protocol a vendor speaks, and the path where it differs from the dialect's own."""
+    """One protocol a vendor speaks.
+
+    `path` stands for the dialect's own where it differs; `{model}` in it is the model's name. Quirks and
+    timeouts stand for the vendor's. `stored_runs`: whether runs live on here, where the dialect knows how.
+    """
 
     dialect: DialectName
     path: str | None = None
+    quirks: Quirks | None = None
+    timeouts: Timeouts | None = None
+    stored_runs: bool = True
 
 
 CHAT: Final = Surface(dialect="openai-chat")
@@ -50,7 +57,11 @@ GENERATE: Final = Surface(dialect="gemini-generate")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vendor:
-    """One vendor. The first surface is the default; `key_name` is the environment variable of its key."""
+    """One vendor. The first surface is the default; `key_name` is the environment variable of its key.
+
+    `model_surfaces` names the dialect of models that only one of the others serves, by patterns of their
+    names (`*` stands for anything). `base_path` is added to an address that is given without it.
+    """
 
     id: str
     base_url: str
@@ -61,5 +72,7 @@ class Vendor:
     quirks: Quirks = NO_QUIRKS
     timeouts: Timeouts = DEFAULT_TIMEOUTS
     headers: Mapping[str, str] = field(default_factory=dict)
+    model_surfaces: Mapping[str, DialectName] = field(default_factory=dict)
+    base_path: str = ""
     models: tuple[str, ...] = ()
     """A few models to list; a vendor serves whatever name it knows."""
