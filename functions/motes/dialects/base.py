@@ -12,7 +12,13 @@ from motes.demux.base import Demuxer, WireEvent
 from motes.quirks import Quirks
 from motes.transmitter import Emitter
 
-DialectName = Literal["openai-chat", "openai-responses", "anthropic-messages", "gemini-generate"]
+DialectName = Literal[
+    "openai-chat",
+    "openai-responses",
+    "anthropic-messages",
+    "gemini-generate",
+    "bedrock-converse",
+]
 
 
 class Parser(Protocol):

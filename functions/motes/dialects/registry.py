@@ -24,5 +24,9 @@ def resolve(name: DialectName) -> Dialect:
             from motes.dialects import gemini_generate
 
             return gemini_generate.DIALECT
+        case "bedrock-converse":
+            from motes.dialects import bedrock_converse
+
+            return bedrock_converse.DIALECT
         case _:
             assert_never(name)
