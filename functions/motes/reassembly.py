@@ -4,7 +4,7 @@
 particle it cannot place is kept or counted.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Final
@@ -26,6 +26,8 @@ from motes.fragments import (
 
 # Where the state belongs: to the fragment it follows, or to the message as a whole.
 _FRAGMENT_STATES: Final = frozenset({"gemini", "openai", "xai"})
+_REASONING_ITEM: Final = "reasoningItem"
+_PHASE: Final = "messagePhase"
 
 
 class Reassembler:
@@ -34,6 +36,7 @@ class Reassembler:
     def __init__(self) -> None:
         self.message = Message()
         self._checkpoint: list[Fragment] = []
+        self._phase: p.VendorState | None = None
         self._earlier: p.Metrics | None = None
 
     def feed(self, particle: p.Particle) -> None:
@@ -73,7 +76,10 @@ class Reassembler:
         self.message.fragments.append(fragment)
 
     def _on_text(self, particle: p.Text) -> None:
-        if isinstance(self._last, TextFragment):
+        if self._phase is not None and particle.text:
+            state, self._phase = {self._phase.vendor: self._phase.state}, None
+            self._add(TextFragment(particle.text, state))
+        elif isinstance(self._last, TextFragment):
             self._last.text += particle.text
         elif particle.text:
             self._add(TextFragment(particle.text))
@@ -143,7 +149,12 @@ class Reassembler:
         self._add(ResourceFragment(particle))
 
     def _on_state(self, particle: p.VendorState) -> None:
-        if particle.vendor in _FRAGMENT_STATES and self._last is not None:
+        """Encrypted reasoning belongs to the fragment before it, a phase to the text that comes next."""
+        members = particle.state if isinstance(particle.state, Mapping) else {}
+        belongs = particle.vendor in _FRAGMENT_STATES or _REASONING_ITEM in members
+        if _PHASE in members:
+            self._phase = particle
+        elif belongs and self._last is not None:
             self._last.state[particle.vendor] = particle.state
         else:
             self.message.vendor_state[particle.vendor] = particle.state
@@ -154,7 +165,7 @@ class Reassembler:
 
     def _on_reset(self, particle: p.RetryReset) -> None:
         # The attempt that named itself is dead; the next one has an id of its own.
-        self.message.response_id = None
+        self.message.response_id = self._phase = None
         if particle.clear == "since-checkpoint":
             self.message.fragments = deepcopy(self._checkpoint)
         elif particle.clear == "all":

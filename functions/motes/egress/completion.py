@@ -3,6 +3,7 @@
 Pure. Must never be asked for a failed run: that is an error, not an answer.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from motes import particles as p
@@ -18,6 +19,8 @@ from motes.egress.reply import (
     extension,
     image,
     kept_rows,
+    phase_entry,
+    reasoning_item,
     signed_text,
     thought_signature,
     told_details,
@@ -102,7 +105,11 @@ def _reasoning(message: Message, reply: Reply) -> dict[str, Any]:
 
 def _details(message: Message, reply: Reply) -> list[dict[str, Any]]:
     """Ours, as the particles told them, or the vendor's own; a call's signature is in neither of those."""
-    entries = [entry for fragment in message.fragments for entry in _entries(fragment, reply)]
+    entries: list[dict[str, Any]] = []
+    spoken = 0
+    for fragment in message.fragments:
+        entries += [*_entries(fragment, reply), *_vendors_own(fragment, spoken)]
+        spoken += len(fragment.text) if isinstance(fragment, TextFragment) else 0
     rows = kept_rows(message.vendor_state.get("openrouter", {}), "reasoning_details")
     if reply.signature_format != UNKNOWN_FORMAT:
         return entries
@@ -122,6 +129,14 @@ def _entries(fragment: Fragment, reply: Reply) -> list[dict[str, Any]]:
         call_id = fragment.id if isinstance(fragment, ToolCallFragment) else None
         out.append(encrypted(signature, GEMINI_FORMAT, call_id))
     return out
+
+
+def _vendors_own(fragment: Fragment, start: int) -> Iterator[dict[str, Any]]:
+    """What a Responses host wants back of a fragment; `start` is where it begins in the answer's text."""
+    for vendor, state in fragment.state.items():
+        for entry in (reasoning_item(vendor, state), phase_entry(vendor, state, start)):
+            if entry is not None:
+                yield entry
 
 
 def _call(call: ToolCallFragment) -> dict[str, Any]:

@@ -23,6 +23,8 @@ from motes.egress.reply import (
     extension,
     image,
     kept_rows,
+    phase_entry,
+    reasoning_item,
     thought_signature,
     usage,
 )
@@ -59,6 +61,8 @@ class ChunkEncoder:
         self._refused = False
         self._images = 0
         self._annotations: list[dict[str, Any]] = []
+        self._text_length = 0
+        self._phase: p.VendorState | None = None
         self._issue: p.Issue | None = None
         self._earlier: p.Metrics | None = None
 
@@ -87,7 +91,9 @@ class ChunkEncoder:
     def _on_text(self, particle: p.Text) -> bytes:
         if not particle.text:
             return b""
-        return self._part(particle) + self._delta({"content": particle.text})
+        out = self._part(particle) + self._entered()
+        self._text_length += len(particle.text)
+        return out + self._delta({"content": particle.text})
 
     def _on_refusal(self, particle: p.Refusal) -> bytes:
         if not particle.text:
@@ -149,7 +155,22 @@ class ChunkEncoder:
             self._annotations.append(found)
         return self._part(particle)
 
+    def _entered(self) -> bytes:
+        """The phase that the text which begins now was announced to be."""
+        phase, self._phase = self._phase, None
+        entry = phase_entry(phase.vendor, phase.state, self._text_length) if phase else None
+        return self._deltas(self._reasoning.kept(entry)) if entry else b""
+
     def _on_state(self, particle: p.VendorState) -> bytes:
+        item = reasoning_item(particle.vendor, particle.state)
+        if item is not None:
+            return self._deltas(self._reasoning.kept(item))
+        if phase_entry(particle.vendor, particle.state, 0) is not None:
+            self._phase = particle
+            return b""
+        return self._on_other_state(particle)
+
+    def _on_other_state(self, particle: p.VendorState) -> bytes:
         if particle.vendor == "openrouter":
             self._facts.files = kept_rows(particle.state, "annotations")
             rows = kept_rows(particle.state, "reasoning_details")

@@ -59,7 +59,11 @@ class ReasoningTrack:
 
     def call_signature(self, signature: str, call_id: str | None) -> list[Delta]:
         """Gemini's signature of the part before it; a call's is needed even where reasoning is hidden."""
-        return [*self._signed(), self._entry(encrypted(signature, GEMINI_FORMAT, call_id))]
+        return self.kept(encrypted(signature, GEMINI_FORMAT, call_id))
+
+    def kept(self, entry: dict[str, Any]) -> list[Delta]:
+        """What only its vendor can read or use, told even where reasoning is hidden."""
+        return [*self._signed(), self._entry(entry)]
 
     def details(self, rows: list[dict[str, Any]]) -> list[Delta]:
         """The vendor's own details of the whole answer, which replace ours."""

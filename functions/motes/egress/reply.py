@@ -17,6 +17,7 @@ _BYTES_PER_TOKEN: Final = 4
 _SIGNATURE_FORMATS: Final = {
     "anthropic-messages": "anthropic-claude-v1",
     "gemini-generate": "google-gemini-v1",
+    "openai-responses": "openai-responses-v1",
 }
 GEMINI_FORMAT: Final = "google-gemini-v1"
 UNKNOWN_FORMAT: Final = "unknown"
@@ -147,6 +148,30 @@ def signed_text(text: str, signature: str, format: str) -> dict[str, Any]:
 def encrypted(data: str, format: str, call_id: str | None = None) -> dict[str, Any]:
     """An opaque parcel of reasoning; `call_id` names the tool call it belongs to."""
     return {"type": "reasoning.encrypted", "data": data, "format": format} | _known(id=call_id)
+
+
+def reasoning_item(vendor: str, state: Any) -> dict[str, Any] | None:
+    """A reasoning item of a Responses host in a vendor state, encrypted for that host, if there is one."""
+    item = state.get("reasoningItem") if isinstance(state, Mapping) else None
+    data = item.get("encryptedContent") if isinstance(item, Mapping) else None
+    if not isinstance(item, Mapping) or not isinstance(data, str) or not data:
+        return None
+    id = item.get("id")
+    return encrypted(data, _responses_format(vendor), id if isinstance(id, str) else None)
+
+
+def phase_entry(vendor: str, state: Any, start: int) -> dict[str, Any] | None:
+    """What the answer's text is from a place on (commentary, final answer), if a vendor state says so. The
+    models of a Responses host want to hear it again, and a chat message has no other place for it.
+    """
+    phase = state.get("messagePhase") if isinstance(state, Mapping) else None
+    if not isinstance(phase, str) or not phase:
+        return None
+    return {"type": "reasoning.phase", "phase": phase, "start": start, "format": _responses_format(vendor)}
+
+
+def _responses_format(vendor: str) -> str:
+    return f"{vendor}-responses-v1"
 
 
 def thought_signature(state: Any) -> str | None:

@@ -37,6 +37,9 @@ MARKS: Final = 4
 
 Wire = dict[str, Any]
 
+_PHASE: Final = "reasoning.phase"
+"""A detail of ours, about text; hosts of this protocol do not know it."""
+
 
 def messages_of(request: ChatRequest, quirks: Quirks, draft: Draft, has_tools: bool) -> list[Wire]:
     """Every message of the request, in order and in the vendor's form."""
@@ -122,7 +125,7 @@ class _Writer:
 
     def _thoughts(self, message: AssistantMessage) -> Wire:
         """Earlier reasoning, for the vendors that want it back."""
-        details = message.reasoning_details or []
+        details = [row for row in message.reasoning_details or [] if row.get("type") != _PHASE]
         thought = message.reasoning_content or message.reasoning or _told(details)
         match self._replay:
             case "details":
