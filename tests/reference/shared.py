@@ -21,6 +21,7 @@ needs_shared = pytest.mark.skipif(
 CORPUS_DIALECTS = {
     "openai-chat": "openai-chat",
     "mistral-chat": "openai-chat",
+    "openai-responses": "openai-responses",
     "anthropic-messages": "anthropic-messages",
     "gemini-generate": "gemini-generate",
 }
@@ -39,6 +40,8 @@ CASE_DIALECTS = {
 
 FINISH = {
     "stop": "stop",
+    "completed": "stop",
+    "max_output_tokens": "length",
     "eos": "stop",
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -67,6 +70,11 @@ FINISH = {
 }
 FINISH_ERRORS = {
     "error",
+    # A Responses run that failed, was cancelled, or is not over yet: no answer, and no success.
+    "failed",
+    "cancelled",
+    "queued",
+    "in_progress",
     "network_error",
     "MALFORMED_FUNCTION_CALL",
     "UNEXPECTED_TOOL_CALL",
@@ -131,6 +139,9 @@ def usage_of(dialect: str, raw: dict[str, Any] | None, vendor: str) -> dict[str,
         )
         completion = raw.get("output_tokens") or 0
         return {"prompt": prompt, "completion": completion, "total": prompt + completion}
+    if dialect == "openai-responses":
+        prompt, completion = raw.get("input_tokens") or 0, raw.get("output_tokens") or 0
+        return {"prompt": prompt, "completion": completion, "total": raw.get("total_tokens") or 0}
     if dialect == "gemini-generate":
         prompt = (raw.get("promptTokenCount") or 0) + (raw.get("toolUsePromptTokenCount") or 0)
         completion = (raw.get("candidatesTokenCount") or 0) + (raw.get("thoughtsTokenCount") or 0)

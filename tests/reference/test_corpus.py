@@ -77,7 +77,9 @@ def _calls(expected: dict[str, Any], row: dict[str, Any]) -> list[str]:
 
 
 def _ending(expected: dict[str, Any], row: dict[str, Any]) -> list[str]:
-    finish = FINISH.get(expected["finish"] or "stop", "stop")
+    # A Responses run says `incomplete`, and why it is apart.
+    word = expected["extra"].get("incomplete_reason") or expected["finish"]
+    finish = FINISH.get(word or "stop", "stop")
     if expected["extra"].get("block_reason"):
         finish = "content_filter"
     if finish == "stop" and expected["tool_calls"]:
