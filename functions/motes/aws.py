@@ -44,6 +44,31 @@ class AWS:
         """Do the work in a thread. Raises StoreError, which names the kind of failure only."""
         return await asyncio.to_thread(self._do, "ssm", work)
 
+    async def credentials(self) -> str | None:
+        """What botocore finds to sign with, as one secret (id, key, session token), or None. It is found, and
+        renewed, in a thread. Raises StoreError, which names the kind of failure only.
+        """
+        return await asyncio.to_thread(self._credentials)
+
+    def _credentials(self) -> str | None:
+        from botocore.exceptions import BotoCoreError
+
+        try:
+            with self._lock:
+                found = self._opened().get_credentials()
+                known = found.get_frozen_credentials() if found is not None else None
+        except BotoCoreError as error:
+            raise StoreError(f"credentials cannot be had now: {type(error).__name__}") from None
+        if known is None or not known.access_key or not known.secret_key:
+            return None
+        return ":".join(part for part in (known.access_key, known.secret_key, known.token) if part)
+
+    def _opened(self) -> "Session":
+        from botocore.session import Session
+
+        self._session = self._session or Session()
+        return self._session
+
     def _do(self, service: str, work: Callable[[Any], T]) -> T:
         from botocore.exceptions import BotoCoreError, ClientError
 
@@ -64,9 +89,7 @@ class AWS:
 
     def _made(self, service: str) -> Any:
         from botocore.config import Config
-        from botocore.session import Session
 
-        self._session = self._session or Session()
         config = Config(
             connect_timeout=_CONNECT_SECONDS,
             read_timeout=_READ_SECONDS,
@@ -74,4 +97,4 @@ class AWS:
             tcp_keepalive=True,
             user_agent_extra=f"motes/{__version__}",
         )
-        return self._session.create_client(service, config=config)
+        return self._opened().create_client(service, config=config)

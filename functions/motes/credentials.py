@@ -1,4 +1,4 @@
-"""The vendors' keys: from the settings, the environment, or SSM, in this order.
+"""The vendors' keys: from the settings, the environment, SSM, or where else AWS keeps its own, in this order.
 
 Must never log or show a key, nor ask SSM for what lies nearer.
 
@@ -9,14 +9,24 @@ blocks the event loop when it has to ask, and forgets what it knew when SSM fail
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from motes.aws import AWS
 from motes.remembered import Remembered
-from motes.settings import Settings
+from motes.settings import AWS_KEY, Settings
 
 if TYPE_CHECKING:
     from mypy_boto3_ssm.client import SSMClient
+
+_AWS_PLACES: Final = (
+    "AWS_CONFIG_FILE",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_DEFAULT_PROFILE",
+    "AWS_PROFILE",
+    "AWS_SHARED_CREDENTIALS_FILE",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+)
 
 
 def vendor_key(
@@ -26,7 +36,21 @@ def vendor_key(
     row = settings.vendors.get(vendor)
     if row is not None and row.key is not None:
         return row.key.get_secret_value() or None
-    return environ.get(key_name, "").strip() or None if key_name else None
+    if not key_name:
+        return None
+    return environ.get(key_name, "").strip() or (_aws_pair(environ) if key_name == AWS_KEY else None)
+
+
+def _aws_pair(environ: Mapping[str, str]) -> str | None:
+    """AWS's own keys as one secret: id, key, and the session token of temporary ones."""
+    names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+    id, key, token = (environ.get(name, "").strip() for name in names)
+    return ":".join(part for part in (id, key, token) if part) if id and key else None
+
+
+def _lies_elsewhere(environ: Mapping[str, str]) -> bool:
+    """Whether the environment says that AWS's credentials lie in a profile, a container or a role."""
+    return any(environ.get(name) for name in _AWS_PLACES)
 
 
 class ParameterKeys:
@@ -59,18 +83,25 @@ class VendorKeys:
     """Every vendor's key."""
 
     def __init__(
-        self, settings: Settings, environ: Mapping[str, str], parameters: ParameterKeys | None = None
+        self,
+        settings: Settings,
+        environ: Mapping[str, str],
+        parameters: ParameterKeys | None = None,
+        aws: AWS | None = None,
     ) -> None:
         self._settings = settings
         self._environ = environ
         self._parameters = parameters
+        self._aws = aws if aws is not None and _lies_elsewhere(environ) else None
 
     async def get(self, vendor: str, key_name: str | None) -> str | None:
         """The key of a vendor, if there is one. Raises StoreError where SSM had to be asked and failed."""
         near = vendor_key(vendor, key_name, self._settings, self._environ)
-        if near is not None or key_name is None or self._parameters is None:
-            return near
-        return await self._parameters.get(key_name)
+        if near is None and key_name is not None and self._parameters is not None:
+            near = await self._parameters.get(key_name)
+        if near is None and key_name == AWS_KEY and self._aws is not None:
+            return await self._aws.credentials()
+        return near
 
     async def renew(self) -> None:
         """Ask SSM ahead where its keys will soon be too old. Never raises."""
@@ -85,4 +116,4 @@ def open_vendor_keys(
     parameters = None
     if settings.key_path is not None:
         parameters = ParameterKeys(settings.key_path, settings.vendor_keys_max_age_s, aws, now)
-    return VendorKeys(settings, environ, parameters)
+    return VendorKeys(settings, environ, parameters, aws)

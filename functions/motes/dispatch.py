@@ -6,6 +6,7 @@ leave the headers or the URL of the one request it is for.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ from motes.demux.base import MAX_EVENT_BYTES, Demuxer
 from motes.dialects.base import NO_TRAITS, Parser, Traits
 from motes.dialects.registry import resolve
 from motes.errors import InvalidRequest, PrepareError
+from motes.vendors.auth import AWSCredentials, signer
 from motes.vendors.vendor import DEFAULT_TIMEOUTS, Timeouts, Vendor
 
 
@@ -28,9 +30,16 @@ class UpstreamRequest:
     body: bytes = field(default=b"", repr=False)
 
 
+def unsigned(request: UpstreamRequest, _now: datetime) -> UpstreamRequest:
+    """The request as it is: most vendors want a key and no signature."""
+    return request
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispatch:
-    """One conversation with one upstream. The factories give every attempt fresh state."""
+    """One conversation with one upstream. The factories give every attempt fresh state; `sign` is called when
+    a request is sent, over what is sent.
+    """
 
     vendor: str
     model: str
@@ -38,6 +47,7 @@ class Dispatch:
     request: UpstreamRequest
     demuxer: Callable[[], Demuxer]
     parser: Callable[[], Parser]
+    sign: Callable[[UpstreamRequest, datetime], UpstreamRequest] = unsigned
     timeouts: Timeouts = DEFAULT_TIMEOUTS
     warnings: tuple[str, ...] = ()
     context: str | None = None
@@ -80,6 +90,7 @@ def generate(
         request=authorise(plain, vendor, secret),
         demuxer=lambda: dialect.demuxer(max_event_bytes),
         parser=lambda: dialect.parser(vendor.quirks),
+        sign=signature(vendor, secret),
         timeouts=vendor.timeouts,
         warnings=body.warnings,
         context=request.motes.context,
@@ -98,12 +109,14 @@ def missing_key(vendor: Vendor) -> str:
     where = (
         f"set the environment variable {vendor.key_name}" if vendor.key_name else "set `key` in motes.toml"
     )
+    if vendor.auth.kind == "sigv4":
+        where += ", or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
     return f"no key for vendor {vendor.id!r}: {where}"
 
 
 def authorise(request: UpstreamRequest, vendor: Vendor, secret: str | None) -> UpstreamRequest:
     """The request with the vendor's key in its place."""
-    if not secret or vendor.auth.kind == "none":
+    if not secret or vendor.auth.kind == "none" or _credentials(vendor, secret):
         return request
     if vendor.auth.kind == "query":
         mark = "&" if "?" in request.url else "?"
@@ -112,6 +125,23 @@ def authorise(request: UpstreamRequest, vendor: Vendor, secret: str | None) -> U
     if vendor.auth.kind == "header":
         name, value = vendor.auth.name, secret
     return replace(request, headers={**request.headers, name: value})
+
+
+def signature(vendor: Vendor, secret: str | None) -> Callable[[UpstreamRequest, datetime], UpstreamRequest]:
+    """What signs the vendor's requests. Raises PrepareError where it cannot be made."""
+    credentials = _credentials(vendor, secret)
+    if credentials is None:
+        return unsigned
+    sign = signer(vendor.auth, credentials)
+
+    def signed(request: UpstreamRequest, now: datetime) -> UpstreamRequest:
+        return replace(request, headers=sign(request.method, request.url, request.headers, request.body, now))
+
+    return signed
+
+
+def _credentials(vendor: Vendor, secret: str | None) -> AWSCredentials | None:
+    return AWSCredentials.of(secret) if secret and vendor.auth.kind == "sigv4" else None
 
 
 def placed_path(path: str, model: str) -> str:

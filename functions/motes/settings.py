@@ -5,6 +5,7 @@ environment goes before it. Whatever is wrong is told at once, all of it, as a `
 file, the place and the cure. Must never show a key: keys are `SecretStr`, and no value is ever quoted.
 """
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -22,9 +23,14 @@ Keepalive = Literal["comment", "empty-delta"]
 StreamUsage = Literal["asked", "always"]
 
 MIB: Final = 1024 * 1024
+AWS_KEY: Final = "AWS_BEARER_TOKEN_BEDROCK"
+"""Where a bearer key for Amazon Bedrock lies; a pair of AWS's keys under their usual names does as well."""
 FILE_NAME: Final = "motes.toml"
 _NOT_IN_FILE: Final = frozenset({"home", "source", "base_urls"})
 _UNKNOWN: Final = "extra_forbidden"
+# It becomes part of a host's name.
+_REGION: Final = r"^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$"
+_REGION_VARIABLES: Final = ("AWS_REGION", "AWS_DEFAULT_REGION")
 
 
 class _Closed(BaseModel):
@@ -44,8 +50,8 @@ class TimeoutSettings(_Closed):
 class VendorSettings(_Closed):
     """One `[vendors.<name>]`: a new row, or changes to the built-in row of that name.
 
-    `auth` is `bearer`, `none`, `header:<name>` or `query:<name>`. `key_env` names the environment variable
-    that holds the key. `models` are listed; a vendor serves whatever name it knows.
+    `auth` is `bearer`, `none`, `header:<name>`, `query:<name>` or, for AWS, `sigv4:<service>`. `key_env` is
+    the environment variable that holds the key. `models` are listed; a vendor serves whatever name it knows.
     """
 
     dialect: str | None = None
@@ -88,6 +94,9 @@ class Settings(_Closed):
     vendor_keys_max_age_s: float = Field(default=300, ge=1)
     """After how long at the latest a vendor's key that was changed in SSM is used."""
 
+    aws_region: str = Field(default="us-east-1", pattern=_REGION)
+    """Where Amazon's own models are asked: `aws_region` here, else AWS_REGION, else AWS_DEFAULT_REGION."""
+
     default_model: str | None = None
     aliases: dict[str, str] = Field(default_factory=dict)
     vendors: dict[str, VendorSettings] = Field(default_factory=dict)
@@ -115,6 +124,7 @@ def load_settings(environ: Mapping[str, str], directory: Path) -> Settings:
     faults = [f"{source}: {fault}" for fault in _unknown(data, _file_keys(), "")]
     values = {key: value for key, value in data.items() if key in _file_keys()}
     values |= {name: environ[_variable(name)] for name in _SCALARS if environ.get(_variable(name))}
+    values = _place(environ) | values
     base_urls = {name: url for name, url in environ.items() if name.endswith("_BASE_URL") and url}
     try:
         settings = Settings(home=home, source=source, base_urls=MappingProxyType(base_urls), **values)
@@ -123,6 +133,13 @@ def load_settings(environ: Mapping[str, str], directory: Path) -> Settings:
     if faults:
         raise PrepareError("\n".join(faults), code="bad_setting")
     return settings
+
+
+def _place(environ: Mapping[str, str]) -> dict[str, Any]:
+    """The region, where AWS's own variables name one; one that is no region at all is not ours to judge."""
+    named = (environ.get(name, "") for name in _REGION_VARIABLES)
+    region = next((name for name in named if re.fullmatch(_REGION, name)), None)
+    return {"aws_region": region} if region else {}
 
 
 def home_of(environ: Mapping[str, str]) -> Path:

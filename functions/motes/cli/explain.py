@@ -56,13 +56,20 @@ def run(args: argparse.Namespace) -> int:
 
 def shown_request(dispatch: "Dispatch") -> dict[str, Any]:
     """What would be sent, with nothing secret in it."""
+    from datetime import UTC, datetime
+
     from motes import jsontext
 
-    request = dispatch.request
+    request = dispatch.sign(dispatch.request, datetime.now(UTC))
+    # What is made when a request is sent differs each time.
+    made = request.headers.keys() - dispatch.request.headers.keys()
     return {
         "method": request.method,
         "url": _masked(request.url),
-        "headers": {name: MASK if _is_secret(name) else value for name, value in request.headers.items()},
+        "headers": {
+            name: MASK if name in made or _is_secret(name) else value
+            for name, value in request.headers.items()
+        },
         "body": jsontext.loads(request.body),
         "warnings": list(dispatch.warnings),
     }
@@ -84,7 +91,8 @@ def _dispatch(body: bytes, model: str | None, traits: list[str]) -> "Dispatch":
     route = _catalogue().resolve(model or request.model)
     known = Traits(reasoning=True) if "reasoning-model" in traits else NO_TRAITS
     vendor = speaking(route.vendor, request.motes.dialect, route.model)
-    return dispatch.generate(request, vendor, route.model, secret=MASK, traits=known)
+    secret = f"{MASK}:{MASK}" if vendor.auth.kind == "sigv4" else MASK
+    return dispatch.generate(request, vendor, route.model, secret=secret, traits=known)
 
 
 def _catalogue() -> "Catalogue":

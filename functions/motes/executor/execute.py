@@ -119,7 +119,8 @@ class Attempt:
                 await _linger(chunks)
 
     async def _open(self) -> httpx.Response:
-        wire, timeouts, http = self._dispatch.request, self._dispatch.timeouts, self._run.http
+        timeouts, http = self._dispatch.timeouts, self._run.http
+        wire = self._dispatch.sign(self._dispatch.request, self._run.options.now())
         request = http.build_request(
             wire.method,
             wire.url,

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from motes.dialects.base import DialectName
 from motes.errors import InvalidRequest, PrepareError, UnknownModel
 from motes.quirks import Quirks
-from motes.settings import Settings, VendorSettings, closest
+from motes.settings import AWS_KEY, Settings, VendorSettings, closest
 from motes.vendors.vendor import BEARER, NO_AUTH, Auth, Surface, Timeouts, Vendor
 
 _DIALECTS: Final[tuple[str, ...]] = get_args(DialectName)
@@ -139,11 +139,17 @@ def build_catalogue(
     if faults:
         raise PrepareError("\n".join(faults), code="bad_setting")
     return Catalogue(
-        vendors=vendors,
+        vendors={id: _in_region(row, settings.aws_region) for id, row in vendors.items()},
         vendor_aliases=vendor_aliases,
         aliases=settings.aliases,
         default_model=settings.default_model,
     )
+
+
+def _in_region(row: Vendor, region: str) -> Vendor:
+    """A row of AWS at the operator's place: `{region}` in its address, and what its signature is for."""
+    auth = replace(row.auth, region=region) if row.auth.kind == "sigv4" else row.auth
+    return replace(row, base_url=row.base_url.replace("{region}", region), auth=auth)
 
 
 def base_url_variable(id: str) -> str:
@@ -203,7 +209,9 @@ def _new(id: str, changes: VendorSettings) -> Vendor:
     if missing:
         raise ValueError(f": a new vendor needs {' and '.join(missing)}")
     surface = Surface(dialect=_dialect(changes.dialect or ""))
-    return Vendor(id=id, base_url="", surfaces=(surface,), key_name=_variable(id, "API_KEY"))
+    signs = (changes.auth or "").startswith("sigv4")
+    key_name = AWS_KEY if signs else _variable(id, "API_KEY")
+    return Vendor(id=id, base_url="", surfaces=(surface,), key_name=key_name)
 
 
 def _dialect(name: str) -> DialectName:
@@ -238,7 +246,9 @@ def _auth(text: str) -> Auth:
         return Auth("header", name.lower())
     if kind == "query" and name:
         return Auth("query", name)
-    raise ValueError(".auth: use bearer, none, header:<name> or query:<name>")
+    if kind == "sigv4":
+        return Auth("sigv4", name or "bedrock")
+    raise ValueError(".auth: use bearer, none, header:<name>, query:<name> or sigv4:<service>")
 
 
 def _quirks(base: Quirks, changes: Mapping[str, Any]) -> Quirks:

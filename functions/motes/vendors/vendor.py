@@ -13,10 +13,15 @@ from motes.quirks import NO_QUIRKS, Quirks
 
 @dataclass(frozen=True, slots=True)
 class Auth:
-    """How the key travels: a bearer token, a header of its own, a query parameter, or not at all."""
+    """How the key travels: a bearer token, a header of its own, a query parameter, or not at all.
 
-    kind: Literal["bearer", "header", "query", "none"]
+    `sigv4`: it does not travel, it signs (AWS); `name` is the service that the signature is for, `region`
+    the one where the address does not tell it. A bearer key of that service travels as such.
+    """
+
+    kind: Literal["bearer", "header", "query", "sigv4", "none"]
     name: str = ""
+    region: str = ""
 
 
 BEARER: Final = Auth("bearer")
