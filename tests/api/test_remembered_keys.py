@@ -25,18 +25,42 @@ UNKNOWN = "mk-" + "u" * 43
 KEY = CallerKey("id1", "mine", hash_of(SECRET), "2026-11-29T00:00:00+00:00")
 
 
+class Later:
+    """Moves the clock, once everything that was asked so far has been dealt with, chores and all."""
+
+    def __init__(self, clock):
+        self.clock = clock
+        self.sent = 0
+        self.done = threading.Semaphore(0)
+
+    def __call__(self, seconds):
+        for _ in range(self.sent):
+            assert self.done.acquire(timeout=10)
+        self.sent = 0
+        self.clock.at += seconds
+
+    def note(self, _):
+        self.sent += 1
+
+
 @contextmanager
-def served(home, upstream, keys):
+def served(home, upstream, keys, later):
     """A gateway with these keys; gives a caller who has one of them."""
+
+    async def chore():
+        await keys.renew()
+        later.done.release()
+
     (home / "motes.toml").write_text(vendor_row(upstream.base_url))
     environ = {"MOTES_HOME": str(home)}
     gateway = open_gateway(load_settings(environ, home), environ, policy=ONCE)
-    gateway = replace(gateway, keys=keys, chores=(keys.renew,))
+    gateway = replace(gateway, keys=keys, chores=(chore,))
     headers = {"authorization": f"Bearer {SECRET}"}
     with (
         running(create_app(gateway)) as url,
         httpx.Client(base_url=url, headers=headers, timeout=20, trust_env=False) as caller,
     ):
+        caller.event_hooks = {"request": [later.note]}
         yield caller
 
 
@@ -54,9 +78,14 @@ def store():
 
 
 @pytest.fixture
-def caller(tmp_path, upstream, store, clock):
+def later(clock):
+    return Later(clock)
+
+
+@pytest.fixture
+def caller(tmp_path, upstream, store, clock, later):
     upstream.play(*HELLO)
-    with served(tmp_path, upstream, KeyRing(store, max_age=60, now=clock)) as caller:
+    with served(tmp_path, upstream, KeyRing(store, max_age=60, now=clock), later) as caller:
         yield caller
 
 
@@ -64,10 +93,10 @@ def text_of(response):
     return "".join(delta.get("content") or "" for delta in deltas_of(response.content))
 
 
-def test_a_cold_process_asks_once_and_a_warm_one_does_not(caller, store, clock):
+def test_a_cold_process_asks_once_and_a_warm_one_does_not(caller, store, later):
     for _ in range(5):
         assert text_of(caller.post(CHAT, json=STREAM)) == "Hello there"
-        clock.at += 5
+        later(5)
     assert caller.get("/models").status_code == 200
     assert store.asked == [KEY.hash]
 
@@ -78,22 +107,22 @@ def test_a_cold_process_asks_before_it_asks_the_vendor(caller, store, upstream):
     assert upstream.received == []
 
 
-def test_a_key_is_asked_for_again_after_the_last_byte(caller, store, clock):
+def test_a_key_is_asked_for_again_after_the_last_byte(caller, store, later):
     """The store does not answer until the client has everything."""
     caller.post(CHAT, json=STREAM)
     store.was_asked.clear()
     store.gate.clear()
-    clock.at += 31
+    later(31)
     assert text_of(caller.post(CHAT, json=STREAM)) == "Hello there"
     assert store.was_asked.wait(10)
     assert len(store.asked) == 2
     store.gate.set()
 
 
-def test_a_busy_process_never_waits_for_the_store(caller, store, clock, upstream):
+def test_a_busy_process_never_waits_for_the_store(caller, store, later, upstream):
     caller.post(CHAT, json=STREAM)
     for n in range(1, 10):
-        clock.at += 40
+        later(40)
         store.was_asked.clear()
         upstream.forget()
         upstream.play(*HELLO[:3], Gate("rest"), *HELLO[3:])
@@ -107,10 +136,10 @@ def test_a_busy_process_never_waits_for_the_store(caller, store, clock, upstream
 
 
 def test_what_is_too_old_is_asked_beside_the_vendor_and_nothing_is_shown_before_it_is_known(
-    caller, store, clock, upstream
+    caller, store, later, upstream
 ):
     caller.post(CHAT, json=STREAM)
-    clock.at += 61
+    later(61)
     store.was_asked.clear()
     store.gate.clear()
     answers = []
@@ -128,11 +157,11 @@ def test_what_is_too_old_is_asked_beside_the_vendor_and_nothing_is_shown_before_
 
 @pytest.mark.parametrize("body", [STREAM, ASK])
 def test_a_key_that_was_disabled_meanwhile_is_refused_and_the_vendor_let_go(
-    caller, store, clock, upstream, body
+    caller, store, later, upstream, body
 ):
     caller.post(CHAT, json=STREAM)
     asyncio.run(store.disable("id1"))
-    clock.at += 60
+    later(60)
     upstream.forget()
     upstream.play(SSE_HEAD, chat_chunk({"content": "secret"}), UntilGone())
     response = caller.post(CHAT, json=body)
@@ -146,18 +175,18 @@ def test_a_key_that_was_disabled_meanwhile_is_refused_and_the_vendor_let_go(
     assert len(store.asked) == asked
 
 
-def test_a_disabled_key_is_refused_within_the_set_time_on_every_path(caller, store, clock):
+def test_a_disabled_key_is_refused_within_the_set_time_on_every_path(caller, store, later):
     assert caller.get("/models").status_code == 200
     asyncio.run(store.disable("id1"))
-    clock.at += 60
+    later(60)
     for method, path in (("GET", "/models"), ("GET", "/models/fake/m"), ("POST", "/particles")):
         assert caller.request(method, path, json=STREAM).status_code == 401
 
 
-def test_a_store_that_fails_stops_nobody_who_is_known(caller, store, clock, caplog):
+def test_a_store_that_fails_stops_nobody_who_is_known(caller, store, later, caplog):
     caller.post(CHAT, json=STREAM)
     store.fails = True
-    clock.at += 61
+    later(61)
     assert text_of(caller.post(CHAT, json=STREAM)) == "Hello there"
     assert "not_renewed what=caller_key" in caplog.text
     assert SECRET not in caplog.text
@@ -218,10 +247,10 @@ def test_whose_runs_are_a_keys_is_told_by_a_hash_that_leads_to_no_key():
     assert len(KEY.owner) == 64
 
 
-def test_an_error_of_the_vendors_is_not_shown_to_a_disabled_key(caller, store, clock, upstream):
+def test_an_error_of_the_vendors_is_not_shown_to_a_disabled_key(caller, store, later, upstream):
     caller.post(CHAT, json=STREAM)
     asyncio.run(store.disable("id1"))
-    clock.at += 60
+    later(60)
     upstream.forget()
     upstream.play(answer(400, {"error": {"message": "the vendor's words"}}))
     response = caller.post(CHAT, json=STREAM)
