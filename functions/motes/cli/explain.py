@@ -107,7 +107,10 @@ def _catalogue() -> "Catalogue":
 
     catalogue = build_catalogue(VENDORS, ALIASES, load_settings(os.environ, Path.cwd()))
     rows = catalogue.vendors.values()
-    placed = [row if row.base_url else replace(row, base_url=f"https://{row.id}.invalid/v1") for row in rows]
+    placed = [
+        row if row.base_url else replace(row, base_url=f"https://{row.id}.invalid{row.base_path or '/v1'}")
+        for row in rows
+    ]
     return replace(catalogue, vendors={row.id: row for row in placed})
 
 
