@@ -18,6 +18,7 @@ DialectName = Literal[
     "anthropic-messages",
     "gemini-generate",
     "bedrock-converse",
+    "bedrock-invoke",
 ]
 
 

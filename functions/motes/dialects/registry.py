@@ -28,5 +28,9 @@ def resolve(name: DialectName) -> Dialect:
             from motes.dialects import bedrock_converse
 
             return bedrock_converse.DIALECT
+        case "bedrock-invoke":
+            from motes.dialects import bedrock_invoke
+
+            return bedrock_invoke.carrying(resolve)
         case _:
             assert_never(name)
