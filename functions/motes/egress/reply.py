@@ -16,6 +16,8 @@ _BYTES_PER_TOKEN: Final = 4
 
 _SIGNATURE_FORMATS: Final = {
     "anthropic-messages": "anthropic-claude-v1",
+    "bedrock-converse": "bedrock-converse-v1",
+    "bedrock-invoke": "anthropic-claude-v1",
     "gemini-generate": "google-gemini-v1",
     "openai-responses": "openai-responses-v1",
 }

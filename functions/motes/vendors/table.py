@@ -10,6 +10,7 @@ from typing import Final
 from motes.dialects.base import DialectName
 from motes.vendors import chat_quirks as chat
 from motes.vendors import responses_quirks as responses
+from motes.vendors.bedrock import BEDROCK
 from motes.vendors.vendor import CHAT, GENERATE, MESSAGES, Auth, Surface, Timeouts, Vendor
 
 # Nothing comes while a model reasons, and the largest ones reason for minutes.
@@ -152,12 +153,16 @@ _ROWS: Final = (
         key_required=False,
         quirks=chat.COMPATIBLE,
     ),
+    *BEDROCK,
 )
 
 VENDORS: Final[Mapping[str, Vendor]] = {row.id: row for row in _ROWS}
 """Every built-in vendor by its id. An empty base URL must be set by the operator."""
 
 ALIASES: Final[Mapping[str, str]] = {
+    "amazon-bedrock": "bedrock",
+    "aws": "bedrock",
+    "aws-bedrock": "bedrock",
     "azure-foundry": "azure",
     "azure-openai": "azure",
     "claude": "anthropic",
@@ -180,6 +185,8 @@ ALIASES: Final[Mapping[str, str]] = {
 DIALECT_ALIASES: Final[Mapping[str, DialectName]] = {
     "anthropic": "anthropic-messages",
     "azure-openai": "openai-chat",
+    "bedrock": "bedrock-converse",
+    "converse": "bedrock-converse",
     "chat-completions": "openai-chat",
     "deepseek": "openai-chat",
     "fireworks": "openai-chat",
