@@ -98,6 +98,10 @@ class HostedItem(Called):
         over = self._told is not None and self._told.state == found.state
         if not over or found.inputs or found.outputs:
             self._say(found, out)
+        if self._tool == "mcp_approval_request":
+            out.warn(
+                "approval_wanted", "a tool of a server wants an approval that nobody can give from here"
+            )
 
     def _start(self, raw: Json, out: Emitter) -> None:
         self._say(Outcome(outcomes.begun(raw, self._label), None), out)
@@ -122,6 +126,10 @@ class ResultItem(HostedItem):
     def __init__(self, answer: Answer, kind: str) -> None:
         super().__init__(answer, RESULTS[kind])
         self._result = kind
+
+    def follow(self, call: HostedItem) -> None:
+        """The call this is the result of."""
+        self.id, self._told = call.id, call._told
 
     def add(self, raw: Json, out: Emitter) -> None:
         """See `Item`. Nothing is known before it is whole."""

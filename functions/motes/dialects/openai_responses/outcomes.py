@@ -132,7 +132,8 @@ def _on_tools(raw: Json) -> Outcome:
 
 
 def _on_approval(raw: Json) -> Outcome:
-    return Outcome("", None, inputs=_texts(json_text(raw, "arguments")))
+    words = f"{begun(raw, 'A tool')}: wants approval"
+    return Outcome(words, None, inputs=_texts(json_text(raw, "arguments")))
 
 
 def _on_custom(raw: Json) -> Outcome:

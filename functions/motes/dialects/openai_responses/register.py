@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from motes.dialects.openai_responses.answer import Answer
 from motes.dialects.openai_responses.calls import Called, CallItem
 from motes.dialects.openai_responses.fields import Json, inner, place, text
-from motes.dialects.openai_responses.hosted import RESULTS, TOOLS, HostedItem, hosted
+from motes.dialects.openai_responses.hosted import RESULTS, TOOLS, HostedItem, ResultItem, hosted
 from motes.dialects.openai_responses.items import Item, SpokenItem
 from motes.transmitter import Emitter
 from motes.vendor_errors import excerpt
@@ -114,8 +114,9 @@ class Items:
         item = self._made(kind, raw, out)
         item.id = text(raw, "id") or (f"{kind}_{len(self._all)}" if isinstance(item, HostedItem) else "")
         item.call_id = text(raw, "call_id")
-        if kind in RESULTS:
-            item.id = self._caller(item.call_id) or item.id
+        call = self._caller(item.call_id) if isinstance(item, ResultItem) else None
+        if call is not None and isinstance(item, ResultItem):
+            item.follow(call)
         self._all.append(item)
         if text(raw, "id"):
             self._by_id[text(raw, "id")] = item
@@ -124,10 +125,10 @@ class Items:
             self._by_index[index] = item
         return item
 
-    def _caller(self, call_id: str) -> str:
-        """The id of the item whose result another item is."""
+    def _caller(self, call_id: str) -> HostedItem | None:
+        """The call whose result another item is."""
         calls = (item for item in self._all if isinstance(item, HostedItem))
-        return next((item.id for item in calls if call_id and item.call_id == call_id), "")
+        return next((item for item in calls if call_id and item.call_id == call_id), None)
 
     def _made(self, kind: str, raw: Json, out: Emitter) -> Item:
         if kind in _SPOKEN:
