@@ -24,6 +24,8 @@ CORPUS_DIALECTS = {
     "openai-responses": "openai-responses",
     "anthropic-messages": "anthropic-messages",
     "gemini-generate": "gemini-generate",
+    "bedrock-converse": "bedrock-converse",
+    "bedrock-invoke": "bedrock-invoke",
 }
 CASE_DIALECTS = {
     "openai": "openai-chat",
@@ -36,6 +38,7 @@ CASE_DIALECTS = {
     "openai-compatible": "openai-chat",
     "anthropic": "anthropic-messages",
     "gemini": "gemini-generate",
+    "bedrock-converse": "bedrock-converse",
 }
 
 FINISH = {
@@ -51,6 +54,7 @@ FINISH = {
     "COMPLETE": "stop",
     "length": "length",
     "max_tokens": "length",
+    "LENGTH": "length",
     "model_length": "length",
     "model_context_window_exceeded": "length",
     "MAX_TOKENS": "length",
@@ -58,6 +62,8 @@ FINISH = {
     "tool_use": "tool_calls",
     "function_call": "tool_calls",
     "content_filter": "content_filter",
+    "content_filtered": "content_filter",
+    "guardrail_intervened": "content_filter",
     "refusal": "content_filter",
     "sensitive": "content_filter",
     "SAFETY": "content_filter",
@@ -69,6 +75,8 @@ FINISH = {
     "IMAGE_SAFETY": "content_filter",
 }
 FINISH_ERRORS = {
+    "malformed_model_output",
+    "malformed_tool_use",
     "error",
     # A Responses run that failed, was cancelled, or is not over yet: no answer, and no success.
     "failed",
@@ -132,7 +140,7 @@ def usage_of(dialect: str, raw: dict[str, Any] | None, vendor: str) -> dict[str,
     """prompt, completion and total of a vendor's raw usage object."""
     if not raw:
         return None
-    if dialect == "anthropic-messages":
+    if dialect == "anthropic-messages" or (dialect == "bedrock-invoke" and "input_tokens" in raw):
         prompt = sum(
             raw.get(k) or 0
             for k in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
@@ -142,6 +150,8 @@ def usage_of(dialect: str, raw: dict[str, Any] | None, vendor: str) -> dict[str,
     if dialect == "openai-responses":
         prompt, completion = raw.get("input_tokens") or 0, raw.get("output_tokens") or 0
         return {"prompt": prompt, "completion": completion, "total": raw.get("total_tokens") or 0}
+    if dialect.startswith("bedrock") and "prompt_tokens" not in raw:
+        return _bedrock_usage(raw)
     if dialect == "gemini-generate":
         prompt = (raw.get("promptTokenCount") or 0) + (raw.get("toolUsePromptTokenCount") or 0)
         completion = (raw.get("candidatesTokenCount") or 0) + (raw.get("thoughtsTokenCount") or 0)
@@ -161,3 +171,16 @@ def usage_of(dialect: str, raw: dict[str, Any] | None, vendor: str) -> dict[str,
         "completion": completion,
         "total": total if total is not None else raw["prompt_tokens"] + completion,
     }
+
+
+def _bedrock_usage(raw: dict[str, Any]) -> dict[str, int]:
+    """Converse splits the input; Nova under InvokeModel names the cached parts anew; Titan counts apart."""
+    if "inputTextTokenCount" in raw:
+        prompt, completion = raw["inputTextTokenCount"], raw["totalOutputTextTokenCount"]
+        return {"prompt": prompt, "completion": completion, "total": prompt + completion}
+    cached = [
+        raw.get(f"cache{way}InputTokens", raw.get(f"cache{way}InputTokenCount")) for way in ("Read", "Write")
+    ]
+    prompt = raw["inputTokens"] + sum(part or 0 for part in cached)
+    total = raw.get("totalTokens", prompt + raw["outputTokens"])
+    return {"prompt": prompt, "completion": raw["outputTokens"], "total": total}
