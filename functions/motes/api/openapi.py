@@ -4,12 +4,11 @@ Must never describe by hand what a model describes. It tells what the surface is
 needs no key.
 """
 
+from functools import cache
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
-from starlette.requests import Request
-from starlette.responses import Response
 
 from motes import __version__, jsontext
 from motes.chat import ChatRequest
@@ -57,17 +56,10 @@ class Health(BaseModel):
     version: str
 
 
-class OpenAPI:
-    """The document, built when it is first asked for."""
-
-    def __init__(self) -> None:
-        self._body: bytes | None = None
-
-    async def get(self, _: Request) -> Response:
-        """The document."""
-        if self._body is None:
-            self._body = jsontext.dump_bytes(document())
-        return Response(self._body, media_type=_JSON)
+@cache
+def body() -> bytes:
+    """The document as it is sent, made when it is first asked for."""
+    return jsontext.dump_bytes(document())
 
 
 def document() -> dict[str, Any]:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any, Final, cast, get_args
 from urllib.parse import urlsplit, urlunsplit
 
@@ -25,7 +26,6 @@ from motes.settings import AWS_KEY, Settings, VendorSettings, closest
 from motes.vendors.vendor import BEARER, NO_AUTH, Auth, Surface, Timeouts, Vendor
 
 _DIALECTS: Final[tuple[str, ...]] = get_args(DialectName)
-_QUIRKS: Final = TypeAdapter(Quirks)
 _LISTED: Final = 40
 
 
@@ -253,6 +253,8 @@ def _auth(text: str) -> Auth:
 
 def _quirks(base: Quirks, changes: Mapping[str, Any]) -> Quirks:
     """The quirks with the given ones changed."""
+    if not changes:
+        return base
     known = Quirks.__dataclass_fields__
     unknown = [
         f".quirks.{name}: no such quirk{closest(name, known)}" for name in changes if name not in known
@@ -260,12 +262,18 @@ def _quirks(base: Quirks, changes: Mapping[str, Any]) -> Quirks:
     if unknown:
         raise ValueError("\n".join(unknown))
     try:
-        read = _QUIRKS.validate_python(dict(changes))
+        read = _quirks_reader().validate_python(dict(changes))
     except ValidationError as error:
         items = error.errors(include_url=False)
         told = [f".quirks.{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in items]
         raise ValueError("\n".join(told)) from None
     return replace(base, **{name: getattr(read, name) for name in changes})
+
+
+@cache
+def _quirks_reader() -> TypeAdapter[Quirks]:
+    """Costs milliseconds to make, and most processes never need it."""
+    return TypeAdapter(Quirks)
 
 
 def _timeouts(base: Timeouts, changes: VendorSettings) -> Timeouts:
