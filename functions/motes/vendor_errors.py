@@ -117,6 +117,7 @@ _BLOCKED: Final = re.compile(
 )
 _OVERLOADED: Final = re.compile(r"overloaded|high demand|at capacity|no capacity|server is busy", re.I)
 _RATE: Final = re.compile(r"rate.?limit|too many requests", re.I)
+_KEY: Final = re.compile(r"(incorrect|invalid) api key", re.I)
 
 # A code or type that says more than any status does.
 _CERTAIN_WORDS: Final = frozenset({"quota", "context_length", "content_blocked", "malformed_tool_call"})
@@ -128,6 +129,7 @@ _BY_SENTENCE: Final[tuple[tuple[re.Pattern[str], frozenset[ErrorKind], ErrorKind
     (_BLOCKED, frozenset({"invalid_request", "authentication"}), "content_blocked"),
     (_OVERLOADED, frozenset({"server_error"}), "overloaded"),
     (_RATE, frozenset(), "rate_limit"),
+    (_KEY, frozenset({"invalid_request"}), "authentication"),
 )
 _DURATION: Final = re.compile(r"^(\d+(?:\.\d+)?)s$")
 

@@ -83,7 +83,7 @@ def test_the_operators_changes_reach_every_surface(tmp_path):
 def test_the_operator_may_make_another_surface_the_default(tmp_path):
     row = catalogue(tmp_path, '[vendors.openai]\ndialect = "openai-responses"\n').vendors["openai"]
     vendor = speaking(row, None, "gpt-4.1")
-    assert [s.dialect for s in vendor.surfaces] == ["openai-responses"]
+    assert [s.dialect for s in vendor.surfaces] == ["openai-responses", "openai-chat"]
     assert vendor.quirks.replay_phase
 
 

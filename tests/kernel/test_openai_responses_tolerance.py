@@ -28,6 +28,7 @@ from fakes.responses_streams import (
 )
 from motes import particles as p
 from motes.dialects.openai_responses import DIALECT
+from motes.vendor_errors import from_http
 
 WIRE = Path(__file__).parents[1] / "wire" / "openai-responses"
 JUNK = (None, 0, -1, 1.5, 10**30, "", "x", "message", [], {}, [None], [[]], {"a": None}, True, {"type": []})
@@ -37,6 +38,13 @@ def test_code_that_fails_has_a_result_that_says_so() -> None:
     item = {"id": "ci_1", "type": "code_interpreter_call", "status": "failed", "code": "1", "outputs": None}
     out = run(CREATED, done(item), completed())
     assert p.CodeResult("ci_1", True, "", "code_interpreter", "upstream") in out
+
+
+def test_a_refused_key_is_told_as_one_also_where_the_status_says_less() -> None:
+    error = from_http(
+        400, {"code": "Client specified an invalid argument", "error": "Incorrect API key provided."}
+    )
+    assert error.kind == "authentication"
 
 
 def test_ids_that_change_on_the_way_mean_one_item() -> None:

@@ -170,12 +170,12 @@ def _changed(row: Vendor | None, id: str, changes: VendorSettings) -> Vendor:
     if not id or "/" in id:
         raise ValueError(": a vendor's name has no `/` in it")
     base = row or _new(id, changes)
-    surface = base.surfaces[0]
+    surface, others = base.surfaces[0], base.surfaces[1:]
     if changes.dialect is not None:
-        surface = _surface(base, _dialect(changes.dialect))
+        surface, others = _surface(base, _dialect(changes.dialect))
     if changes.path is not None:
         surface = replace(surface, path=changes.path)
-    surfaces = (surface, *(s for s in base.surfaces[1:] if s.dialect != surface.dialect))
+    surfaces = (surface, *(s for s in others if s.dialect != surface.dialect))
     return replace(
         base,
         base_url=base.base_url
@@ -191,8 +191,10 @@ def _changed(row: Vendor | None, id: str, changes: VendorSettings) -> Vendor:
     )
 
 
-def _surface(base: Vendor, dialect: DialectName) -> Surface:
-    return next((s for s in base.surfaces if s.dialect == dialect), Surface(dialect=dialect))
+def _surface(base: Vendor, dialect: DialectName) -> tuple[Surface, tuple[Surface, ...]]:
+    """A dialect's surface, and the vendor's others; a new one stands for the vendor's default."""
+    known = next((s for s in base.surfaces if s.dialect == dialect), None)
+    return (known, base.surfaces) if known else (Surface(dialect=dialect), base.surfaces[1:])
 
 
 def _changed_surface(surface: Surface, changes: VendorSettings) -> Surface:
