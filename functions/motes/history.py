@@ -1,19 +1,25 @@
-"""One history that every vendor accepts: calls and results paired, in call order, ids unique.
+"""One history that every vendor accepts: calls and results paired, in call order, ids unique, and system
+text that is text.
 
-Works on the caller's messages before any dialect sees them. Must never lose what the caller said without a
-warning, and must never touch the last message: its calls may still be in flight.
+Works on the caller's messages before any dialect sees them; to do it again changes nothing. Must never lose
+what the caller said without a warning, and must never touch the last message: its calls may still be in
+flight. Ids that were changed need no way back: a vendor names only the calls that it makes itself, and the
+caller keeps its own history with its own ids, which are changed the same way every time.
 """
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from motes.chat import (
     AssistantMessage,
     FunctionCall,
     FunctionMessage,
     Message,
+    SystemMessage,
+    TextPart,
     ToolCallItem,
     ToolMessage,
+    UserMessage,
 )
 
 OMITTED: Final = "[result omitted]"
@@ -22,7 +28,9 @@ OMITTED: Final = "[result omitted]"
 def normalise(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
     """The messages with every call answered directly after it, and what had to be changed.
 
-    A result without a call is dropped; an inner call without a result gets `[result omitted]`.
+    A result without a call is dropped; an inner call without a result gets `[result omitted]`. An id that an
+    earlier call has becomes one of its own. What is no text in system text, and what follows it there, is the
+    user's to say.
     """
     modern = _modernised(messages)
     out: list[Message] = []
@@ -37,7 +45,7 @@ def normalise(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
         out.append(message)
         if isinstance(message, AssistantMessage) and message.tool_calls:
             out += _results(modern, index, taken, warnings)
-    return out, warnings
+    return list(_with_own_ids(_with_plain_system(out, warnings))), warnings
 
 
 def _results(messages: Sequence[Message], index: int, taken: set[int], warnings: list[str]) -> list[Message]:
@@ -96,3 +104,77 @@ def _with_ids(message: AssistantMessage, index: int) -> tuple[AssistantMessage, 
 
 def _item(call_id: str, call: FunctionCall) -> ToolCallItem:
     return ToolCallItem(id=call_id, type="function", function=call)
+
+
+def _with_plain_system(messages: Sequence[Message], warnings: list[str]) -> Iterator[Message]:
+    """System messages with nothing but text; the rest is said by a user behind the run of them."""
+    spilt: list[UserMessage] = []
+    for message in messages:
+        if not isinstance(message, SystemMessage):
+            yield from spilt
+            spilt = []
+            yield message
+            continue
+        words, rest = _split(message)
+        if rest:
+            warnings.append(
+                "an image or file in a system message, and what follows it, became a user's message"
+            )
+            spilt.append(UserMessage(role="user", content=rest))
+        if words is not None:
+            yield words
+    yield from spilt
+
+
+def _split(message: SystemMessage) -> tuple[SystemMessage | None, list[Any]]:
+    """The message up to its first part that is no text, or None where there is nothing; and what is left."""
+    if not isinstance(message.content, list):
+        return message, []
+    parts = message.content
+    first = next((at for at, part in enumerate(parts) if not isinstance(part, TextPart)), len(parts))
+    if first == len(parts):
+        return message, []
+    words = message.model_copy(update={"content": parts[:first]}) if first else None
+    return words, list(parts[first:])
+
+
+def _with_own_ids(messages: Iterable[Message]) -> Iterator[Message]:
+    """Messages whose calls have ids that no earlier call has. Results stand behind their calls, in order."""
+    taken: set[str] = set()
+    waiting: list[str] = []
+    for message in messages:
+        if isinstance(message, AssistantMessage) and message.tool_calls:
+            made = [_own(call.id, taken) for call in message.tool_calls]
+            waiting = list(made)
+            yield _renamed(message, made)
+        elif isinstance(message, ToolMessage) and waiting:
+            id = waiting.pop(0)
+            same = id == message.tool_call_id
+            yield message if same else message.model_copy(update={"tool_call_id": id})
+        else:
+            yield message
+
+
+def _own(call_id: str, taken: set[str]) -> str:
+    made, n = call_id, 1
+    while made in taken:
+        n += 1
+        made = f"{call_id}_{n}"
+    taken.add(made)
+    return made
+
+
+def _renamed(message: AssistantMessage, ids: list[str]) -> AssistantMessage:
+    """The message with these ids for its calls, and for the signatures that belong to them."""
+    calls = message.tool_calls or []
+    made = {call.id: id for call, id in zip(calls, ids, strict=True) if call.id != id}
+    if not made:
+        return message
+    named = [call.model_copy(update={"id": id}) for call, id in zip(calls, ids, strict=True)]
+    details = message.reasoning_details and [_belonging(row, made) for row in message.reasoning_details]
+    return message.model_copy(update={"tool_calls": named, "reasoning_details": details})
+
+
+def _belonging(detail: Mapping[str, Any], made: Mapping[str, str]) -> dict[str, Any]:
+    id = detail.get("id")
+    return {**detail, "id": made[id]} if isinstance(id, str) and id in made else dict(detail)

@@ -8,18 +8,35 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from motes.errors import ErrorKind
+
 TokenField = Literal["max_tokens", "max_completion_tokens", "by-model"]
 ReasoningControl = Literal[
     "none",
     "effort",
     "effort-or-disabled",
     "openrouter",
+    "reasoning-object",
     "thinking-type",
     "thinking-type-effort",
     "enable-flag",
+    "enable-flag-effort",
+    "template-flags",
     "mistral",
 ]
 UsageMode = Literal["ask", "given", "forbidden"]
+ToolChoice = Literal[
+    "full",
+    "words",
+    "named-without-thinking",
+    "forced-without-thinking",
+    "not-while-thinking",
+    "no-forced",
+    "auto-only",
+]
+ReplayReasoning = Literal["never", "on-calls", "with-tools", "always", "details", "think-tags"]
+JSONSupport = Literal["native", "schema-only", "json-object", "none"]
+SchemaForm = Literal["any", "no-refs", "plain"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,19 +46,37 @@ class ModelRule:
     `efforts` maps neutral efforts to the vendor's words; an effort that is not in it is refused, and a
     family without any does not reason. `off_by_default`: it reasons only when it is asked to. `summary`:
     it may be asked for a summary of its reasoning. `search_tool`: what it calls the tool that searches the
-    web, where that is not the vendor's word.
+    web, where that is not the vendor's word. The others are quirks that differ for the family; `drop` adds
+    to the vendor's.
     """
 
     prefix: str
-    efforts: Mapping[str, str] = field(default_factory=dict)
+    efforts: Mapping[str, str | None] = field(default_factory=dict)
     off_by_default: bool = False
     summary: bool = True
     search_tool: str | None = None
+    reasoning_control: ReasoningControl | None = None
+    thinking_on: str | None = None
+    template_flags: tuple[str, ...] | None = None
+    tool_choice: ToolChoice | None = None
+    replay_reasoning: ReplayReasoning | None = None
+    json_schema: JSONSupport | None = None
+    schema: SchemaForm | None = None
+    reasoning_in_completion: bool | None = None
+    drop: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quirks:
     """A vendor's differences. The defaults are those of a generic OpenAI-compatible host."""
+
+    # Request, every protocol.
+    images: Literal["any", "inline", "none"] = "any"
+    """Whether an image may be an address, must be data, or is left out."""
+    takes_tools: bool = True
+    """Whether there may be tools at all; a request with some is refused otherwise."""
+    schema: SchemaForm = "any"
+    """What a JSON Schema may say: everything, no `$ref`, or only what a plain parser reads."""
 
     # Request, chat completions.
     token_field: TokenField = "max_tokens"
@@ -49,18 +84,38 @@ class Quirks:
     """Whether the role `developer` is known; otherwise it becomes `system`."""
     system_first: bool = False
     """Whether system text must be one message at the head."""
+    system_apart: tuple[str, ...] = ()
+    """Heads of system texts that stay messages of their own even so."""
+    system_required: bool = False
+    """Whether there must be a system message, be it an empty one."""
     merge_same_role: bool = False
+    user_first: bool = False
+    """Whether the first turn after the system text must be the user's."""
+    drop_empty: bool = False
+    """Whether messages without content are refused, so that they are left out."""
+    answers_as_text: bool = False
+    """Whether an earlier answer must be a text and no list of parts."""
+    files: Literal["file", "file_url"] = "file"
+    """How a document is sent: OpenAI's part, or its address alone."""
     reasoning_control: ReasoningControl = "effort"
     effort_map: Mapping[str, str | None] = field(default_factory=dict)
-    """Neutral effort to the vendor's word; None drops it with a warning."""
+    """Neutral effort to the vendor's word; None drops it with a warning, `on` switches reasoning on."""
+    thinking_on: str = "enabled"
+    """The word that switches `thinking` on."""
+    template_flags: tuple[str, ...] = ("enable_thinking",)
+    """The arguments of a chat template that switch reasoning."""
+    reasoning_with: Mapping[str, object] = field(default_factory=dict)
+    """Members sent along where reasoning is asked for."""
     reasoning_models: tuple[str, ...] = ()
     """Heads of the names of models that reason. Where there are none, effort is passed on for any model."""
     model_rules: tuple[ModelRule, ...] = ()
-    """Families whose efforts differ from the vendor's."""
+    """Families that differ from the vendor's other models."""
     drop_when_reasoning: frozenset[str] = frozenset()
     """Parameters the vendor refuses, or ignores, while a model reasons; dropped with a warning."""
-    replay_reasoning: Literal["never", "with-tools", "always", "details"] = "never"
-    """Whether assistant turns carry `reasoning_content` back; `details` sends `reasoning_details`."""
+    replay_reasoning: ReplayReasoning = "never"
+    """Whether assistant turns carry `reasoning_content` back: none, those with calls, those too where there
+    are tools (an empty one, then), or all. `details` sends `reasoning_details`, `think-tags` puts it in tags
+    before the text."""
     usage_mode: UsageMode = "ask"
     drop: frozenset[str] = frozenset()
     """Parameters the vendor refuses; dropped with a warning."""
@@ -68,8 +123,10 @@ class Quirks:
     """Parameters the vendor calls otherwise, such as seed -> random_seed."""
     passthrough: frozenset[str] = frozenset()
     """Extension fields of the request that are passed on; `*` passes everything unknown."""
-    tool_choice: Literal["full", "no-forced", "forced-without-thinking", "auto-only"] = "full"
-    """What may be chosen; `forced-without-thinking`: a forced tool switches reasoning off."""
+    tool_choice: ToolChoice = "full"
+    """What may be chosen. `words`: none, auto or required, so a named tool is sent alone. A forced tool
+    switches reasoning off (`forced-without-thinking`; only a named one can be forced: `named-…`), or gives
+    way to it (`not-while-thinking`)."""
     strict_tools: bool = True
     """Whether a function may be marked `strict`."""
     custom_tools: bool = False
@@ -77,14 +134,23 @@ class Quirks:
     cache_control: bool = False
     """Whether parts of a message may carry `cache_control`."""
     tool_id: Literal["any", "nine-alphanumerics"] = "any"
+    max_tool_id: int | None = None
+    """The most characters of a call's id; a longer one is replaced, the same way every time."""
     results_in_call_order: bool = False
     """Whether tool results must stand in the order of their calls; else they stay as the caller has them."""
     assistant_after_tool: bool = False
     """Whether a user turn directly after a tool result is refused."""
     max_stop: int | None = None
-    json_schema: Literal["native", "json-object"] = "native"
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """The least and the most a number may be; one beyond is brought back."""
+    fallback_limit: int | None = None
+    """The most tokens to answer with where the caller sets none and the vendor's own limit will not do."""
+    json_schema: JSONSupport = "native"
+    """What `response_format` may be; what it may not becomes an instruction in the system text."""
     extra_body: Mapping[str, object] = field(default_factory=dict)
     """Members added to every request body, where the caller did not set them."""
+    with_tools: Mapping[str, object] = field(default_factory=dict)
+    """Members added where there are tools."""
 
     # Request, Responses.
     instructions_field: bool = True
@@ -112,6 +178,8 @@ class Quirks:
     default_max_tokens: int = 8192
 
     # Response.
+    error_kinds: Mapping[str, ErrorKind] = field(default_factory=dict)
+    """What the vendor's own codes mean; a key may be the head of a dotted one."""
     reasoning_origin: str = "openai"
     """Who can read the encrypted reasoning of this host; it goes back to the same origin only."""
     citation_leaks: bool = False

@@ -199,7 +199,7 @@ def test_ids_are_of_the_allowed_characters_unique_and_the_same_in_call_and_resul
     answered = [
         (b["tool_use_id"], b["content"][0]["text"]) for b in blocks(body) if b["type"] == "tool_result"
     ]
-    assert made == ["functions_f_0", "functions_f_0_2", "functions_f_0_3"]
+    assert made == ["functions_f_0", "functions_f_0_2", "functions_f_0_2_2"]
     assert answered == list(zip(made, ["one", "two", "three"], strict=True))
 
 

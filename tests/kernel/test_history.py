@@ -71,7 +71,34 @@ def test_the_last_message_is_never_answered_for_the_caller() -> None:
 
 def test_an_id_used_again_in_a_later_turn_belongs_to_the_later_turn() -> None:
     out, _ = normalise(messages(USER, call("x"), result("x", "1"), call("x"), result("x", "2")))
-    assert shape(out) == ["user", "call x", "x=1", "call x", "x=2"]
+    assert shape(out) == ["user", "call x", "x=1", "call x_2", "x_2=2"]
+
+
+def test_a_signature_of_a_call_follows_its_new_id() -> None:
+    signed = call("x") | {"reasoning_details": [{"type": "reasoning.encrypted", "id": "x", "data": "s"}]}
+    out, _ = normalise(messages(USER, call("x"), result("x"), signed, result("x")))
+    assert out[3].reasoning_details == [{"type": "reasoning.encrypted", "id": "x_2", "data": "s"}]
+
+
+def test_what_is_no_text_in_system_text_is_the_users_to_say_and_what_follows_it_too() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+    parts = [{"type": "text", "text": "one"}, image, {"type": "text", "text": "two"}]
+    system = {"role": "system", "content": parts}
+    out, warnings = normalise(messages(system, {"role": "developer", "content": "three"}, USER))
+    assert [(m.role, text_of(m.content)) for m in out] == [
+        ("system", "one"),
+        ("developer", "three"),
+        ("user", "two"),
+        ("user", "hi"),
+    ]
+    assert [part.type for part in out[2].content] == ["image_url", "text"]
+    assert len(warnings) == 1
+
+
+def test_a_system_message_of_images_alone_is_no_system_message() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+    out, _ = normalise(messages({"role": "system", "content": [image]}, USER))
+    assert [m.role for m in out] == ["user", "user"]
 
 
 def test_the_deprecated_function_form_is_brought_up_to_date() -> None:
@@ -105,6 +132,9 @@ def test_after_it_every_inner_call_is_answered_once_and_every_result_has_its_cal
     raw: list[dict[str, Any]],
 ) -> None:
     out, _ = normalise(messages(*raw))
+    assert normalise(out) == (out, [])
+    ids = [c.id for m in out if isinstance(m, AssistantMessage) for c in m.tool_calls or []]
+    assert len(set(ids)) == len(ids)
     waiting: list[str] = []
     for message in out:
         if isinstance(message, ToolMessage):

@@ -82,16 +82,12 @@ class Turns:
                 self._append("user", [self._result(message)], mark)
 
     def _on_system(self, message: SystemMessage, mark: Any) -> None:
-        """System text stands apart; from the first part that is no text on, it is the user's to say."""
+        """System text stands apart."""
         blocks = blocks_of(message.content)
-        texts = next((i for i, b in enumerate(blocks) if b["type"] != "text"), len(blocks))
-        if self.messages and texts:
+        if self.messages and blocks:
             self._notes.append("a later system message was moved to the head of the conversation")
         _set_mark(blocks, mark)
-        self.system += blocks[:texts]
-        if blocks[texts:]:
-            self._notes.append("an image or file in a system message was moved to a user turn")
-            self._append("user", blocks[texts:])
+        self.system += blocks
 
     def _on_assistant(self, message: AssistantMessage, mark: Any) -> None:
         blocks = blocks_of(message.content) or text_block(message.refusal or "")

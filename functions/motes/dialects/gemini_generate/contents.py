@@ -74,18 +74,12 @@ class Conversation:
             self.contents.append({"role": role, "parts": new})
 
     def _add_system(self, messages: list[SystemMessage]) -> None:
-        found = [part for message in messages for part in parts(message.content, self._warnings)]
-        words = [part for part in found if "text" in part]
-        media = [part for part in found if "text" not in part]
-        if media:
-            self._warnings.append(
-                "system messages: only text can be an instruction; the rest opens the user's turn"
-            )
+        words = [part for message in messages for part in parts(message.content, self._warnings)]
         if words and not models.takes_system_text(self._model):
             self._warnings.append(f"system messages: {self._model} takes none; they open the user's turn")
-            words, media = [], words + media
-        self.system = words
-        self._add("user", media)
+            self._add("user", words)
+        else:
+            self.system = words
 
     def _open(self) -> None:
         if not self.contents and self.system:

@@ -1,7 +1,7 @@
 """How hard a model is to reason, in the words of its vendor.
 
 Must never send an effort the vendor is known to refuse: it becomes the nearest one, with a warning.
-Sources: the vendors' API references named in `motes.vendors.chat_quirks` (read 2026-11-29).
+Sources: the vendors' API references named in `motes.vendors` (read 2026-11-29).
 """
 
 from collections.abc import Mapping
@@ -10,9 +10,16 @@ from typing import Any, Final
 
 from motes.chat import ChatRequest, Effort
 from motes.dialects.base import Traits
-from motes.quirks import ModelRule, Quirks
+from motes.model_rules import fits, rule_of
+from motes.quirks import Quirks
+
+MODE: Final = "reasoning"
+"""The word that Mistral takes as `prompt_mode` and not as an effort."""
+ON: Final = "on"
+"""The word of what can be switched on and has no grades."""
 
 _OFF: Final = ("none", "")
+_BUDGET: Final = "budget_tokens"
 # Budgets, in tokens, up to which an effort is meant by hosts that only know efforts.
 _BUDGETS: Final[tuple[tuple[int, Effort], ...]] = ((1024, "minimal"), (4096, "low"), (16384, "medium"))
 
@@ -37,12 +44,13 @@ class _Planner:
         self, request: ChatRequest, model: str, quirks: Quirks, traits: Traits, forbidden: bool
     ) -> None:
         self._request = request
+        self._quirks = quirks
         self._control = quirks.reasoning_control
-        self._rule = _rule_of(model, quirks.model_rules)
+        self._rule = rule_of(model, quirks.model_rules)
         self._words: Mapping[str, str | None] = (self._rule and self._rule.efforts) or quirks.effort_map
-        self._families = quirks.reasoning_models
         self._able = self._is_able(model, traits)
-        self._known_unable = not self._able and (bool(self._families) or traits.reasoning is False)
+        listed = bool(quirks.reasoning_models) or self._rule is not None
+        self._known_unable = not self._able and (listed or traits.reasoning is False)
         self._forbidden = forbidden
         self._out = Reasoning(able=self._able)
 
@@ -63,23 +71,28 @@ class _Planner:
     def _is_able(self, model: str, traits: Traits) -> bool:
         if traits.reasoning is not None:
             return traits.reasoning
-        if self._rule is not None and not self._rule.efforts:
-            return False
-        return any(_fits(model, prefix) for prefix in self._families)
+        if self._rule is not None:
+            return bool(self._rule.efforts)
+        return any(fits(model, head) for head in self._quirks.reasoning_models)
 
     def _wanted(self) -> Effort | None:
         """What the caller asked for, in neutral words."""
         request, budget = self._request, self._request.reasoning_budget
-        if self._forbidden and self._able:
+        if self._forbidden and not self._known_unable and (self._able or request.wants_reasoning):
             if request.effort not in (None, "off"):
                 self._warn(
                     "reasoning effort: switched off, this vendor does not reason where a tool is forced"
                 )
             return "off"
-        if budget and self._control not in ("openrouter", "enable-flag"):
+        if budget and not self._takes_budget():
             self._warn("reasoning budget: this vendor knows efforts only")
             return request.effort or _effort_of(budget)
         return request.effort or ("medium" if request.wants_reasoning else None)
+
+    def _takes_budget(self) -> bool:
+        if self._control.startswith("thinking-type"):
+            return _BUDGET in self._quirks.passthrough
+        return self._control == "openrouter" or self._control.startswith("enable-flag")
 
     def _openrouter_only(self) -> bool:
         return self._control == "openrouter" and self._request.reasoning is not None
@@ -92,7 +105,9 @@ class _Planner:
         word = self._words.get(effort) if self._words else plain
         if word is None:
             self._warn(f"reasoning effort {effort!r}: dropped, this vendor has nothing like it")
-        elif word != plain:
+        elif word == ON and self._request.effort is not None:
+            self._warn(f"reasoning effort {effort!r}: reasoning is on, this model has no grades of it")
+        elif word not in (plain, ON):
             self._warn(f"reasoning effort {effort!r}: sent as {word!r}")
         return word
 
@@ -102,20 +117,38 @@ class _Planner:
         if word is None:
             return {}
         on = word not in _OFF
+        graded = {"reasoning_effort": word} if on and word != ON else {}
+        out: dict[str, Any]
         match self._control:
             case "thinking-type":
-                return _switch(on)
+                out = self._switch(on)
             case "thinking-type-effort":
-                return _switch(on) | ({"reasoning_effort": word} if on else {})
+                out = self._switch(on) | graded
             case "enable-flag":
-                budget = self._request.reasoning_budget if on else None
-                return {"enable_thinking": on} | ({"thinking_budget": budget} if budget else {})
+                out = self._flag(on)
+            case "enable-flag-effort":
+                out = self._flag(on) | graded
+            case "template-flags":
+                out = {"chat_template_kwargs": dict.fromkeys(self._quirks.template_flags, on)}
             case "effort-or-disabled" if not on:
-                return {"reasoning": {"enabled": False}}
+                out = {"reasoning": {"enabled": False}}
             case "mistral" if word in (MODE, ""):
-                return {"prompt_mode": word or None}
+                out = {"prompt_mode": word or None}
             case _:
-                return {"reasoning_effort": word}
+                out = graded or {"reasoning_effort": word}
+        return out | (dict(self._quirks.reasoning_with) if on else {})
+
+    def _switch(self, on: bool) -> dict[str, Any]:
+        """The `thinking` object, with what the caller says in it and this vendor knows."""
+        said = (self._request.thinking.model_extra or {}) if self._request.thinking else {}
+        known = {name: value for name, value in said.items() if name in self._quirks.passthrough}
+        budget = self._request.reasoning_budget if on and _BUDGET in self._quirks.passthrough else None
+        kind = self._quirks.thinking_on if on else "disabled"
+        return {"thinking": {"type": kind, **known, **({_BUDGET: budget} if budget else {})}}
+
+    def _flag(self, on: bool) -> dict[str, Any]:
+        budget = self._request.reasoning_budget if on else None
+        return {"enable_thinking": on} | ({"thinking_budget": budget} if budget else {})
 
     def _unified(self, word: str | None) -> dict[str, Any]:
         """OpenRouter's object: an effort or a budget, never both."""
@@ -127,7 +160,7 @@ class _Planner:
             out["enabled"] = False
         elif request.reasoning_budget and request.effort is None:
             out["max_tokens"] = request.reasoning_budget
-        elif request.effort is not None and word is not None:
+        elif request.effort is not None and word not in (None, ON):
             out["effort"] = word
         elif request.wants_reasoning:
             out["enabled"] = True
@@ -137,24 +170,5 @@ class _Planner:
         self._out.warnings.append(text)
 
 
-MODE: Final = "reasoning"
-"""The word that Mistral takes as `prompt_mode` and not as an effort."""
-
-
-def _switch(on: bool) -> dict[str, Any]:
-    return {"thinking": {"type": "enabled" if on else "disabled"}}
-
-
 def _effort_of(budget: int) -> Effort:
     return next((effort for limit, effort in _BUDGETS if budget <= limit), "high")
-
-
-def _rule_of(model: str, rules: tuple[ModelRule, ...]) -> ModelRule | None:
-    fitting = [rule for rule in rules if _fits(model, rule.prefix)]
-    return max(fitting, key=lambda rule: len(rule.prefix), default=None)
-
-
-def _fits(model: str, prefix: str) -> bool:
-    """Whether a name begins with a family's, at a boundary: `gpt-5` fits `gpt-5.1`, not `gpt-50`."""
-    name = model.removeprefix("ft:")
-    return name.startswith(prefix) and not name[len(prefix) : len(prefix) + 1].isalnum()

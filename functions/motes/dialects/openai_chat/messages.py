@@ -35,6 +35,9 @@ from motes.quirks import Quirks
 MARKS: Final = 4
 """The most `cache_control` marks one request may carry (OpenRouter API reference, "Prompt caching")."""
 
+BLANK: Final = " "
+"""What a host that must have the reasoning of a call gets where nobody has it."""
+
 Wire = dict[str, Any]
 
 _PHASE: Final = "reasoning.phase"
@@ -58,10 +61,7 @@ class _Writer:
     """Writes messages one by one; what a role cannot carry follows in a user turn."""
 
     def __init__(self, quirks: Quirks, draft: Draft, has_tools: bool) -> None:
-        self._developer = quirks.developer_role
-        self._replay = quirks.replay_reasoning
-        self._custom = quirks.custom_tools
-        self._marks = quirks.cache_control
+        self._quirks = quirks
         self._draft = draft
         self._has_tools = has_tools
         self._held: list[Wire] = []
@@ -78,7 +78,7 @@ class _Writer:
     def _message(self, message: Message, place: str) -> Wire:
         match message:
             case SystemMessage():
-                role = message.role if self._developer else "system"
+                role = message.role if self._quirks.developer_role else "system"
                 out: Wire = {"role": role, "content": self._spoken(message.content, place)}
             case UserMessage():
                 out = {"role": "user", "content": self._content(message.content, place)}
@@ -102,6 +102,10 @@ class _Writer:
         if message.refusal:
             content = f"{content}\n{message.refusal}" if content and isinstance(content, str) else content
             content = content or message.refusal
+        if self._quirks.answers_as_text:
+            content = self._as_one_text(content, place)
+        if self._quirks.replay_reasoning == "think-tags" and (thought := _thought(message)):
+            content = _tagged(thought, content)
         out: Wire = {"role": "assistant", "content": content}
         if message.audio is not None:
             if self._draft.takes("audio"):
@@ -114,7 +118,7 @@ class _Writer:
         return out | self._thoughts(message)
 
     def _call(self, call: ToolCallItem, place: str) -> Wire:
-        if call.custom is not None and self._custom:
+        if call.custom is not None and self._quirks.custom_tools:
             out = {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": call.arguments}}
         else:
             given = dumps({"input": call.arguments}) if call.custom is not None else call.arguments
@@ -125,13 +129,17 @@ class _Writer:
 
     def _thoughts(self, message: AssistantMessage) -> Wire:
         """Earlier reasoning, for the vendors that want it back."""
-        details = [row for row in message.reasoning_details or [] if row.get("type") != _PHASE]
-        thought = message.reasoning_content or message.reasoning or _told(details)
-        match self._replay:
+        thought = _thought(message)
+        match self._quirks.replay_reasoning:
             case "details":
+                details = message.reasoning_details
                 return {"reasoning_details": details} if details else _known(reasoning=thought)
             case "always":
                 return _known(reasoning_content=thought)
+            case "think-tags":
+                return {}
+            case "on-calls" if message.tool_calls:
+                return {"reasoning_content": thought or BLANK}
             case "with-tools" if message.tool_calls:
                 return {"reasoning_content": thought}
             case "with-tools" if self._has_tools:
@@ -169,6 +177,18 @@ class _Writer:
         held, self._held = self._held, []
         return [{"role": "user", "content": held}] if held else []
 
+    def _as_one_text(self, content: Any, place: str) -> str:
+        if isinstance(content, str):
+            return content
+        if any(part["type"] != "text" for part in content):
+            self._draft.warn(f"{place}content: what is no text was left out, this vendor takes a text here")
+        return "\n".join(part["text"] for part in content if part["type"] == "text")
+
+    def _file(self, part: FilePart) -> Wire:
+        if self._quirks.files == "file_url" and part.file.file_data is not None:
+            return {"type": "file_url", "file_url": {"url": part.file.file_data}}
+        return {"type": "file", "file": part.file.model_dump(exclude_none=True)}
+
     def _part(self, part: Part, place: str) -> Wire:
         match part:
             case TextPart():
@@ -178,15 +198,25 @@ class _Writer:
             case AudioPart():
                 out = {"type": "input_audio", "input_audio": part.input_audio.model_dump(exclude_none=True)}
             case FilePart():
-                out = {"type": "file", "file": part.file.model_dump(exclude_none=True)}
+                out = self._file(part)
             case RefusalPart():
                 out = {"type": "text", "text": part.refusal}
         if not isinstance(part, AudioPart | RefusalPart) and part.cache_control is not None:
-            if self._marks:
+            if self._quirks.cache_control:
                 out["cache_control"] = part.cache_control
             else:
                 self._draft.warn("cache_control: dropped, this vendor caches by itself or not at all")
         return out | self._draft.extras(part.model_extra, f"{place}content.")
+
+
+def _thought(message: AssistantMessage) -> str:
+    """What the model thought before an earlier answer, as far as it can be read."""
+    return message.reasoning_content or message.reasoning or _told(message.reasoning_details or [])
+
+
+def _tagged(thought: str, content: Any) -> Any:
+    tagged = f"<think>{thought}</think>"
+    return f"{tagged}{content}" if isinstance(content, str) else [{"type": "text", "text": tagged}, *content]
 
 
 def _as_sent(history: Sequence[Message], sent: Sequence[Message]) -> list[Message]:

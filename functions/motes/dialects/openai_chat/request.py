@@ -17,7 +17,7 @@ from motes.dialects.openai_chat.effort import Reasoning, plan
 from motes.dialects.openai_chat.messages import messages_of
 from motes.dialects.openai_chat.tools import strict, tools_of
 from motes.dialects.openai_chat.turns import instruct
-from motes.quirks import Quirks
+from motes.quirks import JSONSupport, Quirks
 
 PATH: Final = "chat/completions"
 
@@ -41,6 +41,9 @@ _PLAIN: Final = (
     "web_search_options",
 )
 _STREAMED_AUDIO: Final = "pcm16"
+_ANY_OBJECT: Final = {"type": "json_object"}
+_AN_OBJECT: Final = "Answer with one JSON object and nothing else."
+_BY_SCHEMA: Final = "Answer with one JSON object that follows this JSON Schema: "
 
 
 def path(_: str) -> str:
@@ -56,6 +59,7 @@ def body(request: ChatRequest, model: str, quirks: Quirks, traits: Traits) -> Up
     draft = Draft(quirks.drop, quirks.rename, quirks.passthrough)
     for warning in (*early, *reasoning.warnings):
         draft.warn(warning)
+    tools.give_way(quirks.tool_choice, reasoning.active, draft.warn)
     draft.put("model", model)
     messages = messages_of(request, quirks, draft, bool(tools.entries))
     draft.put("messages", messages)
@@ -67,6 +71,7 @@ def body(request: ChatRequest, model: str, quirks: Quirks, traits: Traits) -> Up
     _put_reasoning(request, reasoning, draft)
     _put_extensions(request, draft)
     _put_stream(request, quirks.usage_mode, draft)
+    draft.fill(quirks.with_tools if tools.entries else {})
     draft.fill(quirks.extra_body)
     draft.mend()
     return UpstreamBody(json=draft.json, warnings=draft.warnings)
@@ -76,7 +81,7 @@ def _put_limits(request: ChatRequest, quirks: Quirks, reasoning: Reasoning, draf
     """How long, how random, where to stop; a model that reasons may refuse some of it."""
     if request.max_tokens and request.max_completion_tokens not in (None, request.max_tokens):
         draft.warn("max_tokens: dropped, max_completion_tokens says otherwise")
-    draft.put(_token_field(quirks, reasoning), request.output_limit)
+    draft.put(_token_field(quirks, reasoning), _limit(request, quirks, draft))
     refused = quirks.drop_when_reasoning if reasoning.active else frozenset()
     members: dict[str, Any] = {name: getattr(request, name) for name in _PLAIN}
     members["stop"] = _stops(request, quirks.max_stop, draft)
@@ -85,7 +90,25 @@ def _put_limits(request: ChatRequest, quirks: Quirks, reasoning: Reasoning, draf
         if name in refused and value is not None:
             draft.warn(f"{name}: dropped, the model does not take it while it reasons")
         else:
-            draft.put(name, value)
+            draft.put(name, _within(name, value, quirks, draft))
+
+
+def _limit(request: ChatRequest, quirks: Quirks, draft: Draft) -> int | None:
+    if request.output_limit is None and quirks.fallback_limit is not None:
+        draft.warn(f"max_tokens: {quirks.fallback_limit} was sent, this vendor wants a limit")
+        return quirks.fallback_limit
+    return request.output_limit
+
+
+def _within(name: str, value: Any, quirks: Quirks, draft: Draft) -> Any:
+    """A number in the range this vendor takes."""
+    if name not in quirks.ranges or not isinstance(value, int | float):
+        return value
+    least, most = quirks.ranges[name]
+    near = min(max(value, least), most)
+    if near != value:
+        draft.warn(f"{name}: sent as {near:g}, this vendor takes {least:g} to {most:g}")
+    return near
 
 
 def _token_field(quirks: Quirks, reasoning: Reasoning) -> str:
@@ -115,23 +138,29 @@ def _audio(request: ChatRequest, draft: Draft) -> dict[str, Any] | None:
     return audio | {"format": _STREAMED_AUDIO}
 
 
-def _put_format(request: ChatRequest, messages: list[dict[str, Any]], support: str, draft: Draft) -> None:
+def _put_format(
+    request: ChatRequest, messages: list[dict[str, Any]], support: JSONSupport, draft: Draft
+) -> None:
+    """The form of the answer, by the vendor's own means as far as they go; the rest is said in words."""
     form = request.response_format
     if form is None or form.type == "text":
         return
-    if form.type == "json_object" or form.json_schema is None:
-        draft.put("response_format", {"type": "json_object"})
-        return
-    schema = _schema(form.json_schema, draft)
-    if support == "native":
+    schema = _schema(form.json_schema, draft) if form.type == "json_schema" and form.json_schema else None
+    if schema is not None and support in ("native", "schema-only"):
         draft.put("response_format", {"type": "json_schema", "json_schema": schema})
         return
-    draft.warn(
-        "response_format: this vendor knows JSON but no schema; the schema was put into the system text"
-    )
-    draft.put("response_format", {"type": "json_object"})
-    text = jsontext.dumps(schema.get("schema") or {})
-    instruct(messages, f"Answer with one JSON object that follows this JSON Schema: {text}")
+    if support in ("native", "json-object"):
+        draft.put("response_format", _ANY_OBJECT)
+    if schema is not None:
+        draft.warn(
+            "response_format: this vendor takes no schema; it was put into the system text as an instruction"
+        )
+        instruct(messages, _BY_SCHEMA + jsontext.dumps(schema.get("schema") or {}))
+    elif support in ("schema-only", "none"):
+        draft.warn(
+            "response_format: this vendor has no such form; it was put into the system text as an instruction"
+        )
+        instruct(messages, _AN_OBJECT)
 
 
 def _schema(form: JSONSchemaFormat, draft: Draft) -> dict[str, Any]:
@@ -160,8 +189,11 @@ def _put_extensions(request: ChatRequest, draft: Draft) -> None:
     """What is no part of OpenAI's protocol: passed on to the vendors that know it."""
     members = {"top_k": request.top_k, **(request.model_extra or {})}
     for name, value in draft.extras(members).items():
+        ours = draft.json.get(name)
         if name not in draft.json:
             draft.put(name, value)
+        elif isinstance(ours, dict) and isinstance(value, dict):
+            draft.json[name] = {**ours, **value}
 
 
 def _put_stream(request: ChatRequest, usage: str, draft: Draft) -> None:

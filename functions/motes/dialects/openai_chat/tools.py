@@ -12,7 +12,7 @@ from motes.chat import ChatRequest, FunctionDefinition, Tool
 from motes.dialects.openai_chat.fields import inner, rows, text
 from motes.dialects.strict_schema import closed
 from motes.errors import InvalidRequest
-from motes.quirks import Quirks
+from motes.quirks import Quirks, ToolChoice
 
 Warn = Callable[[str], None]
 
@@ -22,6 +22,9 @@ _WORDS: Final[Mapping[str, str]] = {
     "required": "required",
     "any": "required",
 }
+# Where a forced tool and reasoning rule each other out.
+_WITHOUT_THINKING: Final = ("forced-without-thinking", "named-without-thinking")
+_NOT_BOTH: Final = (*_WITHOUT_THINKING, "not-while-thinking")
 
 
 @dataclass(slots=True)
@@ -33,9 +36,22 @@ class Tools:
     parallel: bool | None = None
     rules_reasoning_out: bool = False
 
+    @property
+    def is_forced(self) -> bool:
+        """Whether some tool must be called."""
+        return self.choice == "required" or isinstance(self.choice, dict)
+
+    def give_way(self, can: ToolChoice, reasons: bool, warn: Warn) -> None:
+        """Force nothing where this vendor does not, since the model is going to reason."""
+        if reasons and self.is_forced and can in _NOT_BOTH:
+            warn("tool_choice: left to the model, this vendor forces no tool while a model reasons")
+            self.choice = "auto"
+
 
 def tools_of(request: ChatRequest, quirks: Quirks, warn: Warn) -> Tools:
-    """The tools of a request. Raises InvalidRequest for a choice that cannot be meant."""
+    """The tools of a request, as far as they do not hang on reasoning (`give_way`). Raises InvalidRequest for
+    a choice that cannot be meant.
+    """
     definitions = [*(request.tools or []), *(Tool(function=f) for f in request.functions or [])]
     writer = _Writer(quirks, warn)
     out = Tools([entry for tool in definitions if (entry := writer.entry(tool))])
@@ -55,16 +71,26 @@ class _Writer:
     def __init__(self, quirks: Quirks, warn: Warn) -> None:
         self._strict = quirks.strict_tools
         self._custom = quirks.custom_tools
+        self._marks = quirks.cache_control
         self._warn = warn
 
     def entry(self, tool: Tool) -> dict[str, Any] | None:
         """One tool, or None where the vendor has nothing like it. A vendor's own tool goes as it is."""
         if tool.function is not None:
-            return {"type": "function", "function": self._function(tool.function)}
+            function = {"type": "function", "function": self._function(tool.function)}
+            return function | self._mark(tool)
         if tool.custom is not None and not self._custom:
             self._warn("tools: free-form (custom) tools were dropped, this vendor has none")
             return None
         return tool.model_dump(exclude_unset=True)
+
+    def _mark(self, tool: Tool) -> dict[str, Any]:
+        if tool.cache_control is None:
+            return {}
+        if self._marks:
+            return {"cache_control": tool.cache_control}
+        self._warn("cache_control: dropped, this vendor caches by itself or not at all")
+        return {}
 
     def _function(self, function: FunctionDefinition) -> dict[str, Any]:
         place = f"tools.{function.name}"
@@ -119,14 +145,15 @@ def _word(word: str) -> str:
     return _WORDS[word]
 
 
-def _limit(out: Tools, can: str, warn: Warn) -> None:
-    """Leave of the choice what this vendor takes."""
+def _limit(out: Tools, can: ToolChoice, warn: Warn) -> None:
+    """Leave of the choice what this vendor takes, whether the model reasons or not."""
     if isinstance(out.choice, dict) and out.choice.get("type") == "allowed_tools":
         _allow(out, out.choice, warn)
-    forced = out.choice == "required" or isinstance(out.choice, dict)
-    if can == "forced-without-thinking":
-        out.rules_reasoning_out = forced
-    elif can != "full" and forced:
+    if can == "words" and isinstance(out.choice, dict):
+        _alone(out, out.choice, warn)
+    elif can == "named-without-thinking" and out.choice == "required":
+        _named(out, warn)
+    elif can in ("no-forced", "auto-only") and out.is_forced:
         warn("tool_choice: this vendor cannot be forced to call a tool; it was left the choice")
         out.choice = "auto" if can == "no-forced" else None
     elif can == "auto-only":
@@ -134,13 +161,37 @@ def _limit(out: Tools, can: str, warn: Warn) -> None:
             warn("tools: left out, since none may be called and this vendor cannot be told so")
             out.entries, out.parallel = [], None
         out.choice = None
+    out.rules_reasoning_out = can in _WITHOUT_THINKING and out.is_forced
+
+
+def _alone(out: Tools, choice: Mapping[str, Any], warn: Warn) -> None:
+    """The named tool as the only one there is, which must be called: a name cannot be said here."""
+    name = _tool_name(choice)
+    kept = [entry for entry in out.entries if _tool_name(entry) == name]
+    out.choice = "required" if kept else "auto"
+    warn("tool_choice: only the named tool was sent, since this vendor takes no name in the choice")
+    out.entries = kept or out.entries
+
+
+def _named(out: Tools, warn: Warn) -> None:
+    """The one tool by its name; among several none can be forced here."""
+    name = _tool_name(out.entries[0]) if len(out.entries) == 1 else ""
+    if name:
+        out.choice = {"type": "function", "function": {"name": name}}
+    else:
+        warn("tool_choice: this vendor can be forced to call one named tool only; it was left the choice")
+        out.choice = "auto"
+
+
+def _tool_name(row: Mapping[str, Any]) -> str:
+    return text(inner(row, "function"), "name") or text(row, "name")
 
 
 def _allow(out: Tools, choice: Mapping[str, Any], warn: Warn) -> None:
     """A choice among some of the tools: the others are not sent, which every vendor understands."""
     allowed = inner(choice, "allowed_tools") or choice
-    names = {text(inner(row, "function"), "name") or text(row, "name") for row in rows(allowed, "tools")}
-    kept = [entry for entry in out.entries if text(inner(entry, "function"), "name") in names]
+    names = {_tool_name(row) for row in rows(allowed, "tools")}
+    kept = [entry for entry in out.entries if _tool_name(entry) in names]
     out.choice = _WORDS.get(text(allowed, "mode"), "auto")
     if kept:
         warn("tool_choice: only the allowed tools were sent")

@@ -18,6 +18,9 @@ Warn = Callable[[str], None]
 FILLER: Final = "OK"
 """What an assistant turn says that only keeps a tool result and the next user turn apart."""
 
+OPENING: Final = "."
+"""What a turn of the user says that only stands before an answer."""
+
 _SYSTEM: Final = ("system", "developer")
 _ALPHABET: Final = string.digits + string.ascii_letters
 _NINE: Final = re.compile(r"[A-Za-z0-9]{9}")
@@ -25,14 +28,19 @@ _NINE: Final = re.compile(r"[A-Za-z0-9]{9}")
 
 def arranged(messages: list[Wire], quirks: Quirks, warn: Warn) -> list[Wire]:
     """The messages as this vendor takes them."""
+    if quirks.drop_empty:
+        messages = _without_empty(messages, warn)
     if quirks.system_first:
-        messages = _system_first(messages, warn)
+        messages = _system_first(messages, quirks.system_apart, warn)
+    if quirks.user_first:
+        messages = _user_first(messages, warn)
     if quirks.merge_same_role:
         messages = _merged(messages)
     if quirks.assistant_after_tool:
         messages = list(_kept_apart(messages, warn))
-    if quirks.tool_id == "nine-alphanumerics":
-        _rename_calls(messages)
+    if quirks.system_required and not any(message["role"] in _SYSTEM for message in messages):
+        messages = [{"role": "system", "content": ""}, *messages]
+    _rename_calls(messages, quirks)
     return messages
 
 
@@ -54,15 +62,46 @@ def keep_last_marks(messages: list[Wire], most: int, warn: Warn) -> None:
         del part["cache_control"]
 
 
-def _system_first(messages: list[Wire], warn: Warn) -> list[Wire]:
+def _without_empty(messages: list[Wire], warn: Warn) -> list[Wire]:
+    """All but the messages that say nothing; a result and a turn with calls say something even so."""
+    kept = [message for message in messages if not _is_empty(message)]
+    if len(kept) < len(messages):
+        warn("messages: those without content were left out, this vendor refuses them")
+    return kept or messages
+
+
+def _is_empty(message: Wire) -> bool:
+    if message["role"] == "tool" or message.get("tool_calls"):
+        return False
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
+    return all(part.get("type") == "text" and not part["text"].strip() for part in parts)
+
+
+def _system_first(messages: list[Wire], apart: tuple[str, ...], warn: Warn) -> list[Wire]:
     system = [message for message in messages if message["role"] in _SYSTEM]
     if not system:
         return messages
     others = [message for message in messages if message["role"] not in _SYSTEM]
-    if len(system) > 1 or messages[0] is not system[0]:
+    own = [message for message in system if apart and _text(message["content"]).startswith(apart)]
+    joined = [message for message in system if message not in own]
+    if len(joined) > 1 or messages[: len(system)] != [*joined, *own]:
         warn("system messages: joined into one at the head, since this vendor takes no other")
-    joined = "\n\n".join(_text(message["content"]) for message in system)
-    return [{"role": system[0]["role"], "content": joined}, *others]
+    text = "\n\n".join(_text(message["content"]) for message in joined)
+    head = [{"role": joined[0]["role"], "content": text}] if joined else []
+    return [*head, *own, *others]
+
+
+def _user_first(messages: list[Wire], warn: Warn) -> list[Wire]:
+    """The user's turn directly behind the system text; system text alone becomes the user's."""
+    at = next((i for i, message in enumerate(messages) if message["role"] not in _SYSTEM), len(messages))
+    if at == len(messages):
+        warn("system messages: sent as the user's, since this vendor wants a turn of the user")
+        return [message | {"role": "user"} for message in messages]
+    if messages[at]["role"] == "user":
+        return messages
+    warn("messages: a turn of the user was put first, since this vendor wants one there")
+    return [*messages[:at], {"role": "user", "content": OPENING}, *messages[at:]]
 
 
 def _merged(messages: list[Wire]) -> list[Wire]:
@@ -105,24 +144,40 @@ def _kept_apart(messages: list[Wire], warn: Warn) -> Iterator[Wire]:
         yield message
 
 
-def _rename_calls(messages: list[Wire]) -> None:
-    """Nine letters and digits for every id, calls and results alike; a fitting one stays as it is."""
-    names: dict[str, str] = {}
+def _rename_calls(messages: list[Wire], quirks: Quirks) -> None:
+    """Ids that this vendor takes, for calls and results alike; a fitting one stays as it is."""
+    if quirks.tool_id == "any" and quirks.max_tool_id is None:
+        return
+    names = _Names(quirks)
     for message in messages:
         for call in message.get("tool_calls") or ():
-            call["id"] = _short(call["id"], names)
+            call["id"] = names.of(call["id"])
         if message["role"] == "tool":
-            message["tool_call_id"] = _short(message["tool_call_id"], names)
+            message["tool_call_id"] = names.of(message["tool_call_id"])
 
 
-def _short(id: str, names: dict[str, str]) -> str:
-    if id not in names:
-        short, salt = (id, 0) if _NINE.fullmatch(id) else (_hashed(id), 0)
-        while short in names.values():
-            salt += 1
-            short = _hashed(f"{id}/{salt}")
-        names[id] = short
-    return names[id]
+class _Names:
+    """Ids of calls, and what this vendor knows them by: the same every time, and never two by one name."""
+
+    def __init__(self, quirks: Quirks) -> None:
+        self._nine = quirks.tool_id == "nine-alphanumerics"
+        self._most = quirks.max_tool_id
+        self._made: dict[str, str] = {}
+
+    def of(self, id: str) -> str:
+        """The vendor's name of a call."""
+        if id not in self._made:
+            name, salt = id if self._fits(id) else _hashed(id), 0
+            while name in self._made.values():
+                salt += 1
+                name = _hashed(f"{id}/{salt}")
+            self._made[id] = name
+        return self._made[id]
+
+    def _fits(self, id: str) -> bool:
+        if self._nine:
+            return _NINE.fullmatch(id) is not None
+        return self._most is None or len(id) <= self._most
 
 
 def _hashed(id: str) -> str:
