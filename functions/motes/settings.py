@@ -6,9 +6,7 @@ file, the place and the cure. Must never show a key: keys are `SecretStr`, and n
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -152,6 +150,8 @@ def home_of(environ: Mapping[str, str]) -> Path:
 
 def closest(word: str, known: Iterable[str]) -> str:
     """`; did you mean '…'?` where a known word is near, else nothing."""
+    from difflib import get_close_matches
+
     near = get_close_matches(word, list(known), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
 
@@ -176,6 +176,8 @@ def _find(environ: Mapping[str, str], directory: Path, home: Path) -> Path | Non
 
 
 def _read(path: Path) -> dict[str, Any]:
+    import tomllib  # A function on Lambda may have no file, and then starts without it.
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -19,9 +19,8 @@ import ssl
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from motes.api.logline import logline
 from motes.hosts.exchange import RuntimeGone
@@ -41,8 +40,7 @@ _SNAPSHOT: Final = "snap-start"
 _ENTROPY_BYTES: Final = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
+class Service(NamedTuple):
     """An app, and how many seconds before the platform's kill a request that still runs is ended for it."""
 
     app: "ASGIApp"
@@ -106,19 +104,18 @@ async def _start(api: RuntimeAPI, service: Service) -> "Host":
 
     logging.getLogger("mangum").setLevel(logging.WARNING)
     lifespan = LifespanCycle(cast("ASGI", service.app), "auto")
-    task = asyncio.create_task(lifespan.run())
+    life = asyncio.create_task(lifespan.run())
     await lifespan.startup()
-    server = Server(api, service.app, lifespan.lifespan_state, service.last_call)
-    return Host(server, lifespan, task)
+    return Host(Server(api, service.app, lifespan.lifespan_state, service.last_call), lifespan, life)
 
 
-@dataclass(frozen=True, slots=True)
 class Host:
     """What has started. `life` is the task that the app's lifespan runs in."""
 
-    server: "Server"
-    lifespan: "LifespanCycle"
-    life: asyncio.Task[None]
+    def __init__(self, server: "Server", lifespan: "LifespanCycle", life: asyncio.Task[None]) -> None:
+        self._server = server
+        self._lifespan = lifespan
+        self._life = life
 
     async def serve(self, told_to_stop: asyncio.Event) -> int:
         """Until told to stop. Gives the process's exit status."""
@@ -127,15 +124,15 @@ class Host:
         gc.enable()
         _log.info(logline("ready", workers=workers, **_spent()))
         try:
-            await self.server.serve(workers, told_to_stop)
+            await self._server.serve(workers, told_to_stop)
             _log.info(logline("stopped"))
             return 0
         except (RuntimeGone, RuntimeRefused) as error:
             _log.critical(logline("runtime_gone", reason=str(error)))
             return 1
         finally:
-            await self.lifespan.shutdown()
-            await self.life
+            await self._lifespan.shutdown()
+            await self._life
 
 
 def _spent() -> dict[str, int]:
