@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fakes.recordings import particles
+from fakes.recordings import message, particles
 from fakes.responses_streams import (
     CREATED,
     OPENAI,
@@ -47,6 +47,11 @@ def test_a_refused_key_is_told_as_one_also_where_the_status_says_less() -> None:
     assert error.kind == "authentication"
 
 
+def test_an_error_in_plain_words_is_an_error() -> None:
+    m = message(particles(DIALECT, [b"event: error\ndata: upstream connect error\n\n"], OPENAI))
+    assert (end(m).reason, m.error and m.error.message) == ("issue-dialect", "upstream connect error")
+
+
 def test_ids_that_change_on_the_way_mean_one_item() -> None:
     m = read(
         CREATED,
@@ -58,6 +63,16 @@ def test_ids_that_change_on_the_way_mean_one_item() -> None:
     assert (m.text, codes(m)) == ("Hi", [])
     m = read(CREATED, added(fc(id="tmp_1")), done(fc("{}", id="fc_1")), completed(fc("{}", id="fc_2")))
     assert calls(m) == [("call_1", "f", "{}")]
+
+
+def test_a_final_list_with_more_in_it_and_other_ids_doubles_nothing() -> None:
+    final = completed(
+        rs("hm", id="rs_9"), msg("Hi", id="msg_9"), fc("{}", "fc_8", "b", "g"), fc("{}", "fc_9", "a")
+    )
+    calls_before = (added(fc(id="fc_1", call_id="a"), 1), added(fc(id="fc_2", call_id="b", name="g"), 2))
+    m = read(CREATED, added(msg()), text("Hi"), *calls_before, final)
+    assert (m.text, m.reasoning, codes(m)) == ("Hi", "hm", [])
+    assert calls(m) == [("a", "f", "{}"), ("b", "g", "{}")]
 
 
 def test_an_item_that_is_announced_twice_is_one() -> None:

@@ -132,12 +132,17 @@ _ERROR_KEYS: Final = ("detail", "message", "msg", "errors", "error_type", "title
 
 
 def read(event: WireEvent) -> dict[str, Any]:
-    """The event's object; an end marker, which some servers add, keeps the line open at most. Raises
-    ValueError for what is no JSON object.
+    """The event's object; an end marker, which some servers add, keeps the line open at most, and an error
+    may be told in plain words. Raises ValueError for anything else that is no JSON object.
     """
     if event.data.strip() == DONE:
         return {"type": "keepalive"}
-    value = jsontext.loads(event.data)
+    try:
+        value = jsontext.loads(event.data)
+    except ValueError:
+        if event.name != ERROR:
+            raise
+        value = {"message": event.data}
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if not isinstance(value, dict):

@@ -99,9 +99,7 @@ class HostedItem(Called):
         if not over or found.inputs or found.outputs:
             self._say(found, out)
         if self._tool == "mcp_approval_request":
-            out.warn(
-                "approval_wanted", "a tool of a server wants an approval that nobody can give from here"
-            )
+            out.warn("approval_wanted", "a tool of a server wants an approval that nobody can give from here")
 
     def _start(self, raw: Json, out: Emitter) -> None:
         self._say(Outcome(outcomes.begun(raw, self._label), None), out)

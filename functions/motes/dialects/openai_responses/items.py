@@ -23,10 +23,11 @@ _CHANNEL_OF_PART: Final = {
 
 
 class Item:
-    """One output item. `call_id` is what a call is answered by."""
+    """One output item. `kind` is the vendor's type of it, `call_id` what a call is answered by."""
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
+        self.kind = ""
         self.id = ""
         self.call_id = ""
         self.whole = False

@@ -30,6 +30,7 @@ _SPOKEN: Final[Mapping[str, str]] = {
     "response.reasoning_text": "reasoning",
     "response.reasoning": "reasoning",
 }
+_THOUGHTS: Final = frozenset({"summary", "reasoning"})
 # … -> item type of the call.
 _CALLS: Final[Mapping[str, str]] = {
     "response.function_call_arguments": "function_call",
@@ -111,7 +112,7 @@ class ResponsesParser:
                 self._on_step(kind, data, out)
 
     def _on_spoken(self, channel: str, step: str, data: Json, out: Emitter) -> None:
-        item = self._items.spoken(data, out)
+        item = self._items.spoken(data, out, kind="reasoning" if channel in _THOUGHTS else "message")
         if step == "delta":
             item.stream(channel, data, out)
         else:

@@ -5,7 +5,7 @@ announcements, ids and indexes, and some change ids on the way. Must never tell 
 form came under another id.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final, TypeVar
 
 from motes.dialects.openai_responses.answer import Answer
@@ -51,14 +51,14 @@ class Items:
         """An item is whole."""
         raw = inner(event, "item")
         kind = text(raw, "type")
-        item = self._by_id.get(text(raw, "id")) or self._placed(event, self._class_of(kind))
+        item = self._by_id.get(text(raw, "id")) or self._placed(event, self._class_of(kind, raw))
         if item is None:
             item = self._new(kind, raw, event, out)
         item.finish(raw, out)
 
-    def spoken(self, event: Json, out: Emitter) -> SpokenItem:
-        """The message or reasoning item an event means."""
-        return self._found(SpokenItem, "message", event, out)
+    def spoken(self, event: Json, out: Emitter, *, kind: str = "message") -> SpokenItem:
+        """The message or reasoning item an event means; `kind` is what it is if nobody announced it."""
+        return self._found(SpokenItem, kind, event, out)
 
     def call(self, kind: str, event: Json, out: Emitter) -> Called:
         """The call an event means: a client's, or one the vendor runs."""
@@ -69,25 +69,34 @@ class Items:
             return self._found(CallItem, kind, event, out)
         return self._found(HostedItem, kind, event, out)
 
-    def settle(self, output: Iterable[Json], out: Emitter) -> None:
+    def settle(self, output: Sequence[Json], out: Emitter) -> None:
         """The final list of items: what of it was not told yet is told now. Then every item is closed."""
-        rows = list(output)
-        claimed = {id(item): item for row in rows if (item := self._by_id.get(text(row, "id"))) is not None}
-        for row in rows:
+        known = [self._known(row) for row in output]
+        claimed = {id(item) for item in known if item is not None}
+        for row, found in zip(output, known, strict=True):
             kind = text(row, "type")
-            item = self._by_id.get(text(row, "id")) or self._unclaimed(self._class_of(kind), claimed)
+            item = found or self._unclaimed(kind, self._class_of(kind, row), claimed)
             if item is None:
                 item = self._new(kind, row, {}, out)
-            claimed[id(item)] = item
+            claimed.add(id(item))
             item.finish(row, out)
         for item in self._all:
             item.close(out)
 
-    def _unclaimed(self, wanted: type[_I], claimed: dict[int, Item]) -> _I | None:
+    def _known(self, row: Json) -> Item | None:
+        """The item that a row of the final list names by its id, or by the id its result will have."""
+        found = self._by_id.get(text(row, "id"))
+        call_id, kind = text(row, "call_id"), text(row, "type")
+        if found is not None or not call_id:
+            return found
+        return next((item for item in self._all if (item.kind, item.call_id) == (kind, call_id)), None)
+
+    def _unclaimed(self, kind: str, wanted: type[Item], claimed: set[int]) -> Item | None:
         """The first item of that kind that no row of the final list names."""
         if wanted is UnknownItem:
             return None
-        return next((i for i in self._all if isinstance(i, wanted) and id(i) not in claimed), None)
+        alike = (item for item in self._all if item.kind == kind and isinstance(item, wanted))
+        return next((item for item in alike if id(item) not in claimed), None)
 
     def _found(self, wanted: type[_I], kind: str, event: Json, out: Emitter) -> _I:
         found = self._by_id.get(text(event, "item_id"))
@@ -112,11 +121,11 @@ class Items:
 
     def _new(self, kind: str, raw: Json, event: Json, out: Emitter) -> Item:
         item = self._made(kind, raw, out)
+        item.kind = kind
         item.id = text(raw, "id") or (f"{kind}_{len(self._all)}" if isinstance(item, HostedItem) else "")
         item.call_id = text(raw, "call_id")
-        call = self._caller(item.call_id) if isinstance(item, ResultItem) else None
-        if call is not None and isinstance(item, ResultItem):
-            item.follow(call)
+        if isinstance(item, ResultItem):
+            self._attach(item)
         self._all.append(item)
         if text(raw, "id"):
             self._by_id[text(raw, "id")] = item
@@ -125,10 +134,12 @@ class Items:
             self._by_index[index] = item
         return item
 
-    def _caller(self, call_id: str) -> HostedItem | None:
-        """The call whose result another item is."""
-        calls = (item for item in self._all if isinstance(item, HostedItem))
-        return next((item for item in calls if call_id and item.call_id == call_id), None)
+    def _attach(self, result: ResultItem) -> None:
+        """Let a result follow its call."""
+        calls = (item for item in self._all if isinstance(item, HostedItem) and item.call_id)
+        call = next((item for item in calls if item.call_id == result.call_id), None)
+        if call is not None:
+            result.follow(call)
 
     def _made(self, kind: str, raw: Json, out: Emitter) -> Item:
         if kind in _SPOKEN:
@@ -147,9 +158,9 @@ class Items:
         names = (text(raw, "name"), text(raw, "call_id"))
         return any(name.startswith(prefix) for name in names for prefix in self._answer.hosted_prefixes)
 
-    def _class_of(self, kind: str) -> type[Item]:
+    def _class_of(self, kind: str, raw: Json) -> type[Item]:
         if kind in _SPOKEN:
             return SpokenItem
-        if kind in _CLIENTS:
+        if kind in _CLIENTS and not self._is_hosted(raw):
             return CallItem
         return HostedItem if kind in TOOLS or kind in RESULTS else UnknownItem
