@@ -165,6 +165,13 @@ def test_an_effort_for_a_model_that_does_not_reason_is_dropped() -> None:
     assert "does not reason" in told(out)
 
 
+def test_a_deployment_of_any_name_may_reason_unless_its_family_never_does() -> None:
+    body = sent("azure", "our-assistant", reasoning_effort="high")
+    assert (body["reasoning"]["effort"], body["include"]) == ("high", ["reasoning.encrypted_content"])
+    for never in ("gpt-4.1-mini", "gpt-4o", "gpt-4"):
+        assert not {"reasoning", "include"} & sent("azure", never, reasoning_effort="high").keys()
+
+
 def test_a_summary_is_asked_for_where_reasoning_is_to_be_seen() -> None:
     assert sent(reasoning_effort="low")["reasoning"] == {"effort": "low", "summary": "detailed"}
     assert sent(reasoning={"enabled": True})["reasoning"] == {"effort": "medium", "summary": "detailed"}

@@ -40,6 +40,8 @@ _OPENAI_RULES: Final = (
     *family("gpt-5-chat", "gpt-5.1-chat", "gpt-5.2-chat", "gpt-5.3-chat"),
 )
 
+NEVER_REASONING: Final = family("gpt-3.5", "gpt-35", "gpt-4", "gpt-4o", "chatgpt")
+
 OPENAI: Final = Quirks(
     token_field="max_completion_tokens",  # noqa: S106 (a member's name)
     developer_role=True,
@@ -54,9 +56,12 @@ OPENAI: Final = Quirks(
     max_stop=4,
 )
 
-# learn.microsoft.com/azure: OpenAI's models under the names of deployments, some weeks behind it.
+# learn.microsoft.com/azure: OpenAI's models under the names of deployments, some weeks behind it. A name that
+# says nothing of its family may be a model that reasons.
 AZURE: Final = replace(
     OPENAI,
+    reasoning_models=(),
+    model_rules=(*_OPENAI_RULES, *NEVER_REASONING),
     drop=frozenset({"prediction", "web_search_options"}),
     passthrough=OPENAI.passthrough | {"data_sources", "user_security_context"},
 )

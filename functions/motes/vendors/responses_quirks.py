@@ -65,6 +65,8 @@ OPENAI: Final = replace(
 # learn.microsoft.com/azure: the same protocol some weeks later; its reasoning can be read nowhere else.
 AZURE: Final = replace(
     OPENAI,
+    reasoning_models=(),
+    model_rules=(*_OPENAI_RULES, *chat.NEVER_REASONING),
     reasoning_origin="azure-openai",
     replay_phase=False,
     search_tool=_PREVIEW,
