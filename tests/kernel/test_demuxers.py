@@ -8,11 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from motes.demux.base import Demuxer, WireEvent
-from motes.demux.jsonl import JSONLinesDemuxer
+from motes.demux.jsonl import JSONLinesDemuxer, JSONLinesOrWholeDemuxer
 from motes.demux.sse import SSEDemuxer
 from motes.demux.whole import SSEOrWholeDemuxer, WholeDemuxer
 
-ALL: list[Callable[..., Demuxer]] = [SSEDemuxer, JSONLinesDemuxer, WholeDemuxer, SSEOrWholeDemuxer]
+ALL: list[Callable[..., Demuxer]] = [
+    SSEDemuxer,
+    JSONLinesDemuxer,
+    JSONLinesOrWholeDemuxer,
+    WholeDemuxer,
+    SSEOrWholeDemuxer,
+]
 
 
 def events(demuxer: Demuxer, reads: Iterable[bytes]) -> list[WireEvent]:
@@ -95,7 +101,38 @@ def test_the_first_byte_tells_a_body_from_a_stream(size: int) -> None:
     assert events(SSEOrWholeDemuxer(), cut(b"\r\n\r\ndata: a\n\n", size)) == [WireEvent("a")]
 
 
+@pytest.mark.parametrize("size", [None, 1, 2, 100])
+@pytest.mark.parametrize(
+    ("wire", "expected"),
+    [
+        (b'\n{"a":1}\n{"b":2}\n', ['{"a":1}', '{"b":2}']),
+        (b'{"a":1}', ['{"a":1}']),
+        (b'{\r\n  "a": 1\n}\n', ['{\r\n  "a": 1\n}']),
+        (b'\xef\xbb\xbf{ \t\n"a": 1}', ['{ \t\n"a": 1}']),
+        (b'[\n{"a":1}\n]', ['[\n{"a":1}\n]']),
+        (b'[{"a":1}]\n', ['[{"a":1}]']),
+        (b'{ "a":1}\n{\n{"b":2}\n', ['{ "a":1}', "{", '{"b":2}']),
+        (b"no JSON\nat all", ["no JSON", "at all"]),
+        (b"{", []),
+        (b" \n", []),
+    ],
+)
+def test_the_first_line_tells_lines_of_json_from_one_value_over_several(
+    wire: bytes, expected: list[str], size: int | None
+) -> None:
+    found = events(JSONLinesOrWholeDemuxer(), cut(wire, size) if size else [wire])
+    assert [event.data for event in found] == expected
+
+
+def test_brackets_and_white_space_are_not_held_without_end() -> None:
+    demuxer = JSONLinesOrWholeDemuxer(100)
+    assert events(demuxer, [b"{", *[b" " * 10] * 200]) == []
+    assert demuxer.error is not None
+
+
 def test_a_stream_is_not_held_back_by_the_choice() -> None:
+    lines = JSONLinesOrWholeDemuxer()
+    assert list(lines.feed(b'{"a":1}\n{"b"')) == [WireEvent('{"a":1}')]
     demuxer = SSEOrWholeDemuxer()
     assert list(demuxer.feed(b"data: a\n\nda")) == [WireEvent("a")]
 
@@ -105,7 +142,7 @@ def test_a_stream_is_not_held_back_by_the_choice() -> None:
 def test_an_event_above_the_limit_is_told_and_nothing_comes_after_it(
     make: Callable[..., Demuxer], size: int
 ) -> None:
-    opening = b"{" if make in (WholeDemuxer, JSONLinesDemuxer) else b"data: "
+    opening = b"{" if make in (WholeDemuxer, JSONLinesDemuxer, JSONLinesOrWholeDemuxer) else b"data: "
     demuxer = make(100)
     out = events(demuxer, cut(opening + b"x" * 300 + b"\n\ndata: later\n\n", size))
     assert out == []
