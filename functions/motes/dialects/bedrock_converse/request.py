@@ -179,9 +179,13 @@ class _Draft:
         if wanted is None or wanted.type == "text":
             return {}
         told = wanted.json_schema
-        schema = told.schema_ if told else None
-        if told and schema and self._family.schemas and self._generation.schemas:
-            held = {"schema": jsontext.dumps(closed(rooted(schema), self._notes)), "name": told.name}
+        schema = rooted(told.schema_) if told and told.schema_ else None
+        # Also where it is not used: one that is nested beyond reason is refused here.
+        dropped: Notes = []
+        strict = closed(schema, dropped) if schema else None
+        if told and strict and self._family.schemas and self._generation.schemas:
+            self._notes += dropped
+            held = {"schema": jsontext.dumps(strict), "name": told.name}
             held |= {"description": told.description} if told.description else {}
             return {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": held}}}
         self._notes.append("response_format became an instruction: this model cannot be held to JSON here")
