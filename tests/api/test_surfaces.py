@@ -65,6 +65,14 @@ def test_sakana_speaks_responses(tmp_path):
     assert dispatch.timeouts.idle == 600
 
 
+@pytest.mark.parametrize(
+    ("model", "path"), [("sonar-pro", "chat/completions"), ("openai/gpt-5.2", "v1/responses")]
+)
+def test_perplexitys_own_models_chat_and_the_others_are_agents(tmp_path, model, path):
+    dispatch = dispatched(catalogue(tmp_path), f"perplexity/{model}")
+    assert dispatch.request.url == f"https://api.perplexity.ai/{path}"
+
+
 def test_a_surface_brings_its_own_patience_and_quirks():
     vendor = speaking(VENDORS["openai"], "openai-responses")
     assert (vendor.timeouts.first_byte, vendor.timeouts.idle) == (600, 300)

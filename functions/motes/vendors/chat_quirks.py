@@ -186,6 +186,37 @@ XAI: Final = Quirks(
     reasoning_in_completion=False,
 )
 
+# docs.perplexity.ai: one system text, then users and assistants in turn; usage comes with every chunk.
+PERPLEXITY: Final = Quirks(
+    system_first=True,
+    merge_same_role=True,
+    effort_map=efforts("minimal", "low", "medium", "high"),
+    reasoning_models=("sonar-reasoning", "sonar-deep-research"),
+    usage_mode="given",
+    drop=(_OPENAI_ONLY - {"web_search_options"})
+    | {"logit_bias", "parallel_tool_calls", "prompt_cache_key", "seed", "user"},
+    passthrough=frozenset(
+        {
+            "disable_search",
+            "enable_search_classifier",
+            "language_preference",
+            "last_updated_after_filter",
+            "last_updated_before_filter",
+            "media_response",
+            "return_images",
+            "return_related_questions",
+            "search_after_date_filter",
+            "search_before_date_filter",
+            "search_domain_filter",
+            "search_mode",
+            "search_recency_filter",
+            "stream_mode",
+        }
+    ),
+    tool_choice="auto-only",
+    strict_tools=False,
+)
+
 # docs.together.ai: reasoning is switched by an object and graded by an effort.
 TOGETHERAI: Final = Quirks(
     reasoning_control="effort-or-disabled",

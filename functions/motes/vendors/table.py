@@ -113,6 +113,25 @@ _ROWS: Final = (
         quirks=chat.AZURE,
     ),
     Vendor(
+        # Its own models answer chat completions; those of other vendors (provider/model) are agents.
+        id="perplexity",
+        base_url="https://api.perplexity.ai",
+        surfaces=(
+            CHAT,
+            Surface(
+                dialect="openai-responses",
+                path="v1/responses",
+                quirks=responses.PERPLEXITY,
+                timeouts=_LONG,
+                stored_runs=False,
+            ),
+        ),
+        model_surfaces={"*/*": "openai-responses"},
+        key_name="PERPLEXITY_API_KEY",
+        quirks=chat.PERPLEXITY,
+        models=("sonar", "sonar-pro", "sonar-reasoning-pro"),
+    ),
+    Vendor(
         id="sakanaai",
         base_url="https://api.sakana.ai/v1",
         surfaces=(Surface(dialect="openai-responses", stored_runs=False),),
