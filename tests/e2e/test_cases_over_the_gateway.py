@@ -13,7 +13,8 @@ from motes.executor.policy import Backoff, Policy
 from reference.shared import CASE_DIALECTS, cases, checker, needs_shared
 
 pytestmark = needs_shared
-ROWS = ("openai", "anthropic", "gemini", "openrouter", "groq", "mistral", "deepseek")
+ROWS = ("openai", "anthropic", "gemini", "openrouter", "groq", "mistral", "deepseek", "bedrock")
+ROW_OF = {"bedrock-converse": "bedrock"}
 SCALE = 1 / 25
 NOTHING_MORE = b"".join(
     (
@@ -36,7 +37,8 @@ def toml(upstream: Upstream, **settings: Any) -> str:
 def model_of(case: dict[str, Any]) -> str:
     if "vendor_profile" in case:
         return "cumulative/m"
-    return f"{case['dialect'] if case['dialect'] in ROWS else 'plain'}/m"
+    name = ROW_OF.get(case["dialect"], case["dialect"])
+    return f"{name if name in ROWS else 'plain'}/m"
 
 
 def head_of(case: dict[str, Any]) -> bytes:
