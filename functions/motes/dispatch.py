@@ -13,9 +13,11 @@ from urllib.parse import quote
 from motes import jsontext
 from motes.chat import ChatRequest
 from motes.demux.base import MAX_EVENT_BYTES, Demuxer
-from motes.dialects.base import NO_TRAITS, Parser, Traits
+from motes.dialects.base import NO_TRAITS, Dialect, Parser, Traits
 from motes.dialects.registry import resolve
-from motes.errors import InvalidRequest, PrepareError
+from motes.errors import ErrorKind, InvalidRequest, PrepareError
+from motes.model_rules import of_model
+from motes.normaliser import prepared
 from motes.vendors.auth import AWSCredentials, signer
 from motes.vendors.vendor import DEFAULT_TIMEOUTS, Timeouts, Vendor
 
@@ -50,6 +52,7 @@ class Dispatch:
     sign: Callable[[UpstreamRequest, datetime], UpstreamRequest] = unsigned
     timeouts: Timeouts = DEFAULT_TIMEOUTS
     warnings: tuple[str, ...] = ()
+    error_kinds: Mapping[str, ErrorKind] = field(default_factory=dict)
     context: str | None = None
 
     @property
@@ -70,11 +73,11 @@ def generate(
     """The dispatch of a chat request. Raises InvalidRequest or PrepareError before anything is sent."""
     if secret is None and vendor.key_required and vendor.auth.kind != "none":
         raise PrepareError(missing_key(vendor), code="missing_vendor_key")
-    surface = vendor.surfaces[0]
-    dialect = resolve(surface.dialect)
-    body = dialect.body(request, model, vendor.quirks, traits)
-    path = dialect.path(model) if surface.path is None else placed_path(surface.path, model)
-    url = join_url(vendor.base_url, path)
+    dialect = resolve(vendor.surfaces[0].dialect)
+    quirks = of_model(vendor.quirks, model)
+    request, changes = prepared(request, quirks)
+    body = dialect.body(request, model, quirks, traits)
+    url = _address(vendor, dialect, model, secret)
     headers = {
         "content-type": "application/json",
         "accept": "text/event-stream",
@@ -89,12 +92,22 @@ def generate(
         dialect=dialect.name,
         request=authorise(plain, vendor, secret),
         demuxer=lambda: dialect.demuxer(max_event_bytes),
-        parser=lambda: dialect.parser(vendor.quirks),
+        parser=lambda: dialect.parser(quirks),
         sign=signature(vendor, secret),
         timeouts=vendor.timeouts,
-        warnings=body.warnings,
+        warnings=tuple(dict.fromkeys((*changes, *body.warnings))),
+        error_kinds=quirks.error_kinds,
         context=request.motes.context,
     )
+
+
+def _address(vendor: Vendor, dialect: Dialect, model: str, secret: str | None) -> str:
+    """Where the request goes: the vendor's address, or that of such a key, and the surface's path."""
+    surface = vendor.surfaces[0]
+    heads = [head for head in vendor.addresses if secret and secret.startswith(head)]
+    base = vendor.addresses[heads[0]] if heads else vendor.base_url
+    path = dialect.path(model) if surface.path is None else placed_path(surface.path, model)
+    return join_url(base.rstrip("/").removesuffix(surface.in_place_of), path)
 
 
 def _written(body: Mapping[str, Any]) -> bytes:
@@ -146,7 +159,7 @@ def _credentials(vendor: Vendor, secret: str | None) -> AWSCredentials | None:
 
 def placed_path(path: str, model: str) -> str:
     """A surface's own path, with the model's name where it wants it."""
-    return path.replace("{model}", quote(model, safe=""))
+    return path.replace("{model}", quote(model, safe="@"))
 
 
 def join_url(base: str, path: str) -> str:

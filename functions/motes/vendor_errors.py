@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
+from types import MappingProxyType
 from typing import Any, Final
 
 from motes import jsontext
@@ -134,10 +135,16 @@ _BY_SENTENCE: Final[tuple[tuple[re.Pattern[str], frozenset[ErrorKind], ErrorKind
 _DURATION: Final = re.compile(r"^(\d+(?:\.\d+)?)s$")
 
 
-def read_failure(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> VendorError:
+def read_failure(
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    now: datetime,
+    codes: Mapping[str, ErrorKind] = MappingProxyType({}),
+) -> VendorError:
     """The error that an upstream's whole HTTP answer means. Header names are lower case.
 
-    `now` turns a Retry-After date into seconds.
+    `now` turns a Retry-After date into seconds; `codes` are what the vendor's own codes mean.
     """
     text = body.decode("utf-8", "replace")
     try:
@@ -148,6 +155,7 @@ def read_failure(status: int, headers: Mapping[str, str], body: bytes, now: date
         parsed.setdefault("__type", headers["x-amzn-errortype"])
     request_id = headers.get("x-request-id") or headers.get("request-id") or headers.get("x-amzn-requestid")
     error = from_http(status, parsed, retry_after=_retry_after(headers, now), request_id=request_id)
+    error = recoded(error, codes)
     if headers.get("x-should-retry", "").lower() == "false":
         return replace(error, retryable=False)
     return error
@@ -204,6 +212,18 @@ def from_body(body: Any) -> VendorError:
         retry_after=found.retry_after,
         request_id=found.request_id,
     )
+
+
+def recoded(error: VendorError, codes: Mapping[str, ErrorKind]) -> VendorError:
+    """The error as the vendor's own code or type tells it, which knows more than a status does.
+
+    A dotted code means what its head does, where the whole of it means nothing.
+    """
+    for word in (error.code or "", error.type or ""):
+        kind = codes.get(word) or codes.get(word.partition(".")[0])
+        if kind is not None:
+            return replace(error, kind=kind, retryable=kind in RETRYABLE_KINDS)
+    return error
 
 
 def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:

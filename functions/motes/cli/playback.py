@@ -20,6 +20,7 @@ from motes.demux.base import MAX_EVENT_BYTES
 from motes.errors import VendorError
 from motes.pump import Pump
 from motes.transmitter import Continue, Retry, Transmitter
+from motes.vendor_errors import recoded
 
 _FIRST_FAILURE: Final = 300
 
@@ -31,7 +32,8 @@ def play(recording: Recording, reading: Reading, pieces: Iterable[bytes]) -> Ite
     out = Transmitter(lambda: f"call_motes_{next(ids)}")
     pump = Pump(dialect.demuxer(MAX_EVENT_BYTES), dialect.parser(reading.quirks), out)
     if recording.status >= _FIRST_FAILURE:
-        yield from pump.fail("dispatch-fetch", _failure(recording, pieces))
+        failure = recoded(_failure(recording, pieces), reading.quirks.error_kinds)
+        yield from pump.fail("dispatch-fetch", failure)
     else:
         yield from _pumped(pump, recording, pieces)
     yield from _settled(pump)

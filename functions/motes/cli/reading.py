@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from motes.cli.recording import Recording, Unreadable
 from motes.dialects.base import Dialect, DialectName
 from motes.dialects.registry import resolve
+from motes.model_rules import of_model
 from motes.quirks import NO_QUIRKS, Quirks
 from motes.vendors.catalogue import speaking
 from motes.vendors.table import ALIASES, DIALECT_ALIASES, VENDORS
@@ -46,7 +47,8 @@ def reading_of(recording: Recording, vendor: str | None, dialect: str | None, wo
         name = DIALECT_ALIASES[lender]
     else:
         raise Unreadable("it names no dialect and no vendor of ours: give --dialect")
-    quirks = _with(_lent(row, name), recording.quirks, word)
+    lent = of_model(_lent(row, name), recording.model or "")
+    quirks = _with(lent, recording.quirks, word)
     return Reading(resolve(name), quirks)
 
 

@@ -169,7 +169,8 @@ class Attempt:
         if response.status_code < 400:
             return failures.redirected(response)
         body = await _head(chunks)
-        return read_failure(response.status_code, response.headers, body, self._run.options.now())
+        now, codes = self._run.options.now(), self._dispatch.error_kinds
+        return read_failure(response.status_code, response.headers, body, now, codes)
 
     def _settled(self, pump: Pump) -> list[p.Particle]:
         """A verdict that is not an `End` becomes one, or the request that goes on from here."""

@@ -58,7 +58,7 @@ class Catalogue:
         if row is None:
             raise UnknownModel(self._no_such_vendor(vendor), param="model")
         if not row.base_url:
-            raise PrepareError(f"vendor {row.id!r} has no address: {_cure(row.id)}")
+            raise PrepareError(f"vendor {row.id!r} has no address: {_cure(row)}")
         return Route(row, model)
 
     def names(self, usable: Iterable[str]) -> list[tuple[str, str]]:
@@ -135,7 +135,7 @@ def build_catalogue(
     for id, row in vendors.items():
         url = settings.base_urls.get(base_url_variable(id))
         if url:
-            vendors[id] = replace(row, base_url=_placed(url, row.base_path))
+            vendors[id] = replace(row, base_url=_placed(url, row.base_path), addresses={})
     if faults:
         raise PrepareError("\n".join(faults), code="bad_setting")
     return Catalogue(
@@ -161,8 +161,9 @@ def _variable(id: str, what: str) -> str:
     return f"{re.sub(r'[^A-Z0-9]', '_', id.upper())}_{what}"
 
 
-def _cure(id: str) -> str:
-    return f"set `base_url` in [vendors.{id}] of motes.toml, or {base_url_variable(id)}"
+def _cure(row: Vendor) -> str:
+    like = f", such as {row.address}" if row.address else ""
+    return f"set `base_url` in [vendors.{row.id}] of motes.toml, or {base_url_variable(row.id)}{like}"
 
 
 def _changed(row: Vendor | None, id: str, changes: VendorSettings) -> Vendor:
@@ -181,6 +182,7 @@ def _changed(row: Vendor | None, id: str, changes: VendorSettings) -> Vendor:
         base_url=base.base_url
         if changes.base_url is None
         else _placed(_url(changes.base_url), base.base_path),
+        addresses=base.addresses if changes.base_url is None else {},
         surfaces=tuple(_changed_surface(surface, changes) for surface in surfaces),
         auth=base.auth if changes.auth is None else _auth(changes.auth),
         key_name=changes.key_env or base.key_name,

@@ -44,12 +44,14 @@ DEFAULT_TIMEOUTS: Final = Timeouts()
 class Surface:
     """One protocol a vendor speaks.
 
-    `path` stands for the dialect's own where it differs; `{model}` in it is the model's name. Quirks and
-    timeouts stand for the vendor's. `stored_runs`: whether runs live on here, where the dialect knows how.
+    `path` stands for the dialect's own where it differs; `{model}` in it is the model's name. It stands below
+    the vendor's address, or in place of that end of it which `in_place_of` names. Quirks and timeouts stand
+    for the vendor's. `stored_runs`: whether runs live on here, where the dialect knows how.
     """
 
     dialect: DialectName
     path: str | None = None
+    in_place_of: str = ""
     quirks: Quirks | None = None
     timeouts: Timeouts | None = None
     stored_runs: bool = True
@@ -65,7 +67,9 @@ class Vendor:
     """One vendor. The first surface is the default; `key_name` is the environment variable of its key.
 
     `model_surfaces` names the dialect of models that only one of the others serves, by patterns of their
-    names (`*` stands for anything). `base_path` is added to an address that is given without it.
+    names (`*` stands for anything). `base_path` is added to an address that is given without it. `address` is
+    what an operator's own address looks like, where the row has none. `addresses` are those of other keys of
+    the same vendor, by what these keys begin with.
     """
 
     id: str
@@ -79,5 +83,7 @@ class Vendor:
     headers: Mapping[str, str] = field(default_factory=dict)
     model_surfaces: Mapping[str, DialectName] = field(default_factory=dict)
     base_path: str = ""
+    address: str = ""
+    addresses: Mapping[str, str] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     """A few models to list; a vendor serves whatever name it knows."""

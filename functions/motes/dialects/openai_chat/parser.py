@@ -25,6 +25,7 @@ from motes.dialects.openai_chat.said import Said
 from motes.dialects.openai_chat.sources import Sources
 from motes.dialects.openai_chat.thoughts import FIELDS, Details, Thought, thoughts_of
 from motes.dialects.openai_chat.usage import Counts, counts_of, inference_cost, usages_in
+from motes.errors import VendorError
 from motes.quirks import Quirks
 from motes.transmitter import Emitter
 
@@ -40,6 +41,7 @@ class ChatParser:
         self._cumulative = quirks.delta_mode == "cumulative"
         self._tagged = quirks.think_tags
         self._reasoning_inside = quirks.reasoning_in_completion
+        self._error_kinds = quirks.error_kinds
         self._text = Said()
         self._thought = Said()
         self._by_delta = False
@@ -60,7 +62,7 @@ class ChatParser:
             self._close(out)
             out.done()
         elif event.name == "error":
-            out.issue(vendor_errors.from_body(json_or_text(event.data)))
+            self._fail(vendor_errors.from_body(json_or_text(event.data)), out)
         elif event.name not in IDLE:
             for chunk in chunks_in(event.data):
                 self._on_chunk(chunk, out)
@@ -84,7 +86,7 @@ class ChatParser:
         self._on_choice(choice, chunk, out)
         failure = failure_in(chunk, choice)
         if failure is not None:
-            out.issue(failure)
+            self._fail(failure, out)
         else:
             self._on_finish(choice, out)
 
@@ -231,6 +233,9 @@ class ChatParser:
 
     def _new(self, channel: Said, value: str) -> str:
         return channel.reach(value) if self._cumulative else channel.add(value)
+
+    def _fail(self, error: VendorError, out: Emitter) -> None:
+        out.issue(vendor_errors.recoded(error, self._error_kinds))
 
     def _say(self, value: str, out: Emitter) -> None:
         if value and self._tagged:
