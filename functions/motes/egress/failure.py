@@ -30,6 +30,8 @@ _WORDS: Final[dict[ErrorKind, tuple[str, str]]] = {
 # A phase of ours, not the vendor's: nothing was sent, and the caller cannot mend it.
 _PREPARE: Final = "dispatch-prepare"
 _MASK: Final = "***"
+# Shorter parts are words, and tell nothing.
+_TELLING: Final = 8
 
 
 def presentable(issue: p.Issue, secret: str | None) -> p.Issue:
@@ -91,4 +93,8 @@ def _details(issue: p.Issue | None, error: VendorError, partial: str | None) -> 
 
 
 def _masked(text: str, secret: str) -> str:
-    return text.replace(secret, _MASK).replace(quote(secret, safe=""), _MASK)
+    """The text without a key, nor a part of one that is made of several (AWS's: id, key, session token)."""
+    parts = [secret, *(part for part in secret.split(":") if len(part) >= _TELLING)]
+    for part in parts:
+        text = text.replace(part, _MASK).replace(quote(part, safe=""), _MASK)
+    return text
