@@ -10,6 +10,7 @@ from typing import Final
 
 from motes import particles as p
 from motes.demux.base import Demuxer, WireEvent
+from motes.demux.glued import unglued
 from motes.dialects.base import Parser
 from motes.errors import VendorError, truncated
 from motes.transmitter import Transmitter, Verdict
@@ -67,9 +68,7 @@ class Pump:
     def _parse(self, events: Iterable[WireEvent]) -> None:
         for event in events:
             self.events += 1
-            try:
-                self._parser.parse(event, self.transmitter)
-            except ValueError:
+            if not self._understood(event):
                 self._skip(event)
             if self.verdict is not None:
                 return
@@ -77,13 +76,25 @@ class Pump:
     def _parse_leftover(self, events: Iterable[WireEvent]) -> None:
         """What a closed socket left over is whole or cut; cut is a truncation, not a broken grammar."""
         for event in events:
-            try:
-                self._parser.parse(event, self.transmitter)
-                self.events += 1
-            except ValueError:
+            if not self._understood(event):
                 return
+            self.events += 1
             if self.verdict is not None:
                 return
+
+    def _understood(self, event: WireEvent) -> bool:
+        """Whether the parser took the event, or the several events that were glued into it."""
+        if self._parsed(event):
+            return True
+        pieces = unglued(event)
+        return bool(pieces) and all(self.verdict is not None or self._parsed(piece) for piece in pieces)
+
+    def _parsed(self, event: WireEvent) -> bool:
+        try:
+            self._parser.parse(event, self.transmitter)
+        except ValueError:
+            return False
+        return True
 
     def _skip(self, event: WireEvent) -> None:
         self._bad.append(excerpt(event.data, _EXCERPT_CHARS))

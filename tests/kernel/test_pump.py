@@ -150,3 +150,35 @@ def test_an_error_before_anything_visible_asks_for_a_retry_and_after_it_ends() -
     out, verdict = run(b'{"t":"a"}\n{"error":"busy"}\n')
     assert verdict == p.End("issue-dialect")
     assert issue(out).kind == "overloaded"
+
+
+@pytest.mark.parametrize(
+    "wire",
+    [
+        b'data: {"t":"a"}\ndata: {"t":"b"}\ndata: {"stop":"end"}\n\n',
+        b'data: {"t":"a"}data: {"t":"b"}data: {"stop":"end"}\n\n',
+        b'data: {"t":"a"}{"t":"b"} {"stop":"end"}\n\n',
+        b'event: x\ndata: {"t":"a"}\nevent: y\ndata: {"t":"b"}\ndata: {"stop":"end"}\n\n',
+        b'data: {"t":"a"}\n\ndata: {"t":"b"}\ndata: {"stop":"end"}',
+    ],
+)
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_events_glued_together_are_taken_apart(wire: bytes, size: int) -> None:
+    out, verdict = run(*[wire[i : i + size] for i in range(0, len(wire), size)], sse=True)
+    assert out == [p.Text("a"), p.Text("b")]
+    assert verdict == p.End("done-dialect", "ok", native_stop="end")
+
+
+@pytest.mark.parametrize(
+    "wire", [b'data: {"t":"a"}{"t":\n\n', b'data: {"t":"a"} and so on\n\n', b"data: nonsense\n\n"]
+)
+def test_what_is_not_glued_whole_is_not_taken_apart(wire: bytes) -> None:
+    out, _ = run(wire, sse=True)
+    assert not [x for x in out if isinstance(x, p.Text)]
+
+
+def test_a_piece_the_parser_refuses_is_skipped_like_any_bad_event() -> None:
+    out, verdict = run(b'data: {"t":"a"}7{"t":"b"}\n\ndata: {"stop":"end"}\n\n', sse=True)
+    assert isinstance(verdict, p.End)
+    assert verdict.stop == "ok"
+    assert [x.code for x in out if isinstance(x, p.Warn)] == ["bad_event"]
