@@ -44,9 +44,12 @@ class FakeLambda:
 
     # For tests: from any thread.
 
-    def invoke(self, event: Any) -> tuple[bytes, str | None]:
-        """`Invoke`: the payload, and the type of the error if there was one."""
-        return self._do(self._invoke(event))
+    def invoke(self, event: Any, headers: dict[str, str] | None = None) -> tuple[bytes, str | None]:
+        """`Invoke`: the payload, and the type of the error if there was one.
+
+        The headers are those with which the runtime gets the event, besides the usual ones.
+        """
+        return self._do(self._invoke(event, headers or {}))
 
     def invoke_with_response_stream(self, event: Any) -> list[dict[str, Any]]:
         """`InvokeWithResponseStream`: its events."""
@@ -142,8 +145,8 @@ class FakeLambda:
                 self.environments.append(environment)
             return self.environments[-1]
 
-    async def _call(self, event: Any, **headers: str) -> Call:
-        call = Call(event if isinstance(event, bytes) else json.dumps(event).encode(), headers=headers)
+    async def _call(self, event: Any, headers: dict[str, str] | None = None) -> Call:
+        call = Call(event if isinstance(event, bytes) else json.dumps(event).encode(), headers=headers or {})
         self.calls.append(call)
         environment = await self._environment()
         self._queue.put_nowait(call)
@@ -171,9 +174,9 @@ class FakeLambda:
     async def _exit(self) -> int:
         return await self.environments[-1].exited
 
-    async def _invoke(self, event: Any) -> tuple[bytes, str | None]:
+    async def _invoke(self, event: Any, headers: dict[str, str]) -> tuple[bytes, str | None]:
         body, ended = b"", Ended()
-        async for item in _items(await self._call(event)):
+        async for item in _items(await self._call(event, headers)):
             if isinstance(item, bytes):
                 body += item
             elif isinstance(item, Ended):

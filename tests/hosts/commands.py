@@ -2,6 +2,8 @@
 
 import json
 import sys
+import time
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -35,3 +37,11 @@ def http_event(path: str, method: str = "GET", **members: Any) -> dict[str, Any]
     headers = {"host": "abc123.lambda-url.eu-north-1.on.aws", "x-forwarded-proto": "https", **AUTH}
     event = {"version": "2.0", "rawPath": path, "rawQueryString": "", "headers": headers}
     return {**event, "requestContext": context, "isBase64Encoded": False, **members}
+
+
+def until(happened: Callable[[], object]) -> None:
+    """Wait for something that happens elsewhere."""
+    limit = time.monotonic() + 20
+    while not happened():
+        assert time.monotonic() < limit, "it never happened"
+        time.sleep(0.002)

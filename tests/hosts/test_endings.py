@@ -12,7 +12,7 @@ from fakes.aws_lambda import KILL, TERMINATE
 from fakes.lambda_environment import Limits
 from fakes.serving import ASK, STREAM
 from fakes.upstream import HELLO, SSE_HEAD, Gate, Reset, UntilGone, chat_chunk
-from hosts.commands import caller, events, http_event, odd
+from hosts.commands import caller, events, http_event, odd, until
 
 CHAT = "/v1/chat/completions"
 SECRET = "a private word"
@@ -78,8 +78,7 @@ def test_a_call_through_the_api_is_told_of_the_kill(launch, upstream):
     told = []
     thread = threading.Thread(target=lambda: told.extend(function.invoke_with_response_stream(event)))
     thread.start()
-    while not (function.calls and function.calls[-1].pieces):
-        pass
+    until(lambda: function.calls and function.calls[-1].pieces)
     function.signal(KILL)
     thread.join(20)
     assert told[-1]["InvokeComplete"]["ErrorCode"] == "Runtime.ExitError"
@@ -123,8 +122,7 @@ def test_a_stop_before_the_first_byte_is_a_503(launch, upstream):
     with caller(function) as client:
         thread = threading.Thread(target=lambda: answers.append(client.post(CHAT, json=ASK)))
         thread.start()
-        while not upstream.received:
-            pass
+        until(lambda: upstream.received)
         function.signal(TERMINATE)
         thread.join(20)
     assert (answers[0].status_code, answers[0].json()["error"]["code"]) == (503, "gateway_stopping")

@@ -213,12 +213,16 @@ def test_a_client_that_leaves_is_not_noticed_and_the_answer_goes_on(gateway, ups
 
 
 def test_work_after_the_last_byte_delays_no_client_and_is_done(strange):
-    started = time.monotonic()
     with caller(strange) as client:
         assert client.get("/tail").text == "done"
-    assert time.monotonic() - started < 0.25
+    assert not any("tail_over" in line for line in strange.log)
     assert strange.invoke({"motes": "ping"})[1] is None
     assert strange.line("tail_over")
+
+
+def test_the_platforms_word_on_the_tenant_is_in_the_log(gateway):
+    gateway.invoke(http_event("/nothing"), {"Lambda-Runtime-Aws-Tenant-Id": "tenant-7"})
+    assert gateway.line("request", requestId=gateway.calls[-1].id)["tenantId"] == "tenant-7"
 
 
 def test_what_is_too_large_ends_and_the_app_is_told(launch):
@@ -231,12 +235,12 @@ def test_what_is_too_large_ends_and_the_app_is_told(launch):
 
 
 def test_the_platforms_speed_is_the_apps(launch):
-    """Six megabytes at once and two a second, both a sixteenth."""
-    slow = launch(odd(), limits=Limits(burst=6 * 2**16, rate=2 * 2**18)).warm()
+    """A burst, and then so many bytes a second."""
+    slow = launch(odd(), limits=Limits(burst=384 * 1024, rate=512 * 1024)).warm()
     started = time.monotonic()
     with caller(slow) as client:
-        assert len(client.get("/flood/2").content) == 2 * 1024 * 1024
-    assert time.monotonic() - started > 2.5
+        assert len(client.get("/flood/1").content) == 1024 * 1024
+    assert time.monotonic() - started > 1.0
 
 
 def test_answers_wait_for_their_turn(gateway, upstream):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from motes import __version__
-from motes.hosts.exchange import Answer, Exchange, chunk, connect, connected, head, last_chunk
+from motes.hosts.exchange import Answer, Exchange, RuntimeGone, chunk, connect, connected, head, last_chunk
 
 _ROOT: Final = "/2018-06-01/runtime"
 _ACCEPTED: Final = 202
@@ -78,17 +78,10 @@ class RuntimeAPI:
     async def next(self) -> Invocation:
         """Wait for an invocation."""
         answer = await self._get("/invocation/next")
-        told = answer.headers
-        left = int(told["lambda-runtime-deadline-ms"]) / 1000 - time.time()
-        return Invocation(
-            request_id=told["lambda-runtime-aws-request-id"],
-            deadline=asyncio.get_running_loop().time() + left,
-            event=answer.body,
-            arn=told.get("lambda-runtime-invoked-function-arn"),
-            trace_id=told.get("lambda-runtime-trace-id"),
-            tenant_id=told.get("lambda-runtime-aws-tenant-id"),
-            invocation_id=told.get("lambda-runtime-invocation-id"),
-        )
+        try:
+            return _invocation(answer)
+        except (KeyError, ValueError) as error:
+            raise RuntimeGone(f"an invocation that cannot be read: {error!r}") from error
 
     async def restored(self) -> None:
         """Say that a snapshot may be taken; returns in the life after it."""
@@ -189,6 +182,20 @@ def prelude(status: int, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     if cookies:
         told["cookies"] = cookies
     return json.dumps(told).encode() + _PRELUDE_END
+
+
+def _invocation(answer: Answer) -> Invocation:
+    told = answer.headers
+    left = int(told["lambda-runtime-deadline-ms"]) / 1000 - time.time()
+    return Invocation(
+        request_id=told["lambda-runtime-aws-request-id"],
+        deadline=asyncio.get_running_loop().time() + left,
+        event=answer.body,
+        arn=told.get("lambda-runtime-invoked-function-arn"),
+        trace_id=told.get("lambda-runtime-trace-id"),
+        tenant_id=told.get("lambda-runtime-aws-tenant-id"),
+        invocation_id=told.get("lambda-runtime-invocation-id"),
+    )
 
 
 def _told(failure: Failure) -> list[tuple[str, str]]:
