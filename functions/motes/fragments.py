@@ -22,11 +22,12 @@ class TextFragment:
 
 @dataclass(slots=True)
 class ReasoningFragment:
-    """One block of reasoning with its signature and encrypted parcels."""
+    """One block of reasoning with its signature and encrypted parcels; or a plan, told before calls."""
 
     text: str = ""
     signature: str | None = None
     redacted: list[str] = field(default_factory=list)
+    is_plan: bool = False
     state: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
@@ -130,8 +131,13 @@ class Message:
 
     @property
     def reasoning(self) -> str:
-        """All reasoning text, in order."""
-        return "".join(f.text for f in self.fragments if isinstance(f, ReasoningFragment))
+        """All reasoning text, in order; a plan is apart, as its vendor has it."""
+        return "".join(f.text for f in self.fragments if isinstance(f, ReasoningFragment) and not f.is_plan)
+
+    @property
+    def plan(self) -> str:
+        """What the model said it was going to do, before it called tools."""
+        return "".join(f.text for f in self.fragments if isinstance(f, ReasoningFragment) and f.is_plan)
 
     @property
     def refusal(self) -> str:

@@ -58,10 +58,10 @@ class Heartbeat:
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """A piece of the model's reasoning. `weak="tag"`: found between think tags. `restart`: a new block."""
+    """A piece of reasoning. `weak`: from think tags, or a plan told before calls. `restart`: new block."""
 
     text: str = _key("_t")
-    weak: Literal["tag"] | None = None
+    weak: Literal["tag", "plan"] | None = None
     restart: bool = False
 
 

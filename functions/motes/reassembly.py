@@ -91,11 +91,16 @@ class Reassembler:
             self._add(RefusalFragment(particle.text))
 
     def _on_reasoning(self, particle: p.Reasoning) -> None:
-        last = self._last
-        if isinstance(last, ReasoningFragment) and last.signature is None and not particle.restart:
+        last, is_plan = self._last, particle.weak == "plan"
+        if (
+            isinstance(last, ReasoningFragment)
+            and last.signature is None
+            and last.is_plan == is_plan
+            and not particle.restart
+        ):
             last.text += particle.text
         else:
-            self._add(ReasoningFragment(particle.text))
+            self._add(ReasoningFragment(particle.text, is_plan=is_plan))
 
     def _on_signature(self, particle: p.ReasoningSignature) -> None:
         if isinstance(self._last, ReasoningFragment):

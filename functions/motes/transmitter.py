@@ -54,6 +54,10 @@ class Emitter(Protocol):
         """More reasoning; `restart` opens a new block. An empty text makes sure that a block exists."""
         ...
 
+    def plan(self, text: str) -> None:
+        """More of what the model says it is going to do, before it calls tools."""
+        ...
+
     def reasoning_signature(self, signature: str) -> None:
         """The signature of the current reasoning block."""
         ...
@@ -164,6 +168,11 @@ class Transmitter:
         whole = self._join("reasoning", "", text)
         if whole or restart or not text:
             self._put(p.Reasoning(whole, restart=restart))
+
+    def plan(self, text: str) -> None:
+        """See `Emitter`."""
+        if whole := self._join("plan", "", text):
+            self._put(p.Reasoning(whole, weak="plan"))
 
     def reasoning_signature(self, signature: str) -> None:
         """See `Emitter`."""
@@ -355,8 +364,8 @@ class Transmitter:
         for channel, key in halves:
             if channel == "text":
                 self._put(p.Text("\ufffd"))
-            elif channel == "reasoning":
-                self._put(p.Reasoning("\ufffd"))
+            elif channel in ("reasoning", "plan"):
+                self._put(p.Reasoning("\ufffd", weak="plan" if channel == "plan" else None))
             elif channel == "refusal":
                 self._put(p.Refusal("\ufffd"))
             else:

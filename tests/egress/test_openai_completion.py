@@ -31,6 +31,7 @@ RUNS = {
     "refusal": (p.Refusal("no"), p.Refusal(" way"), p.End("done-dialect", "filter-refusal")),
     "filtered": (p.Text("a"), p.End("done-dialect", "filter-content")),
     "nothing": (END,),
+    "plan": (p.Reasoning("r"), p.Reasoning("I will", "plan"), p.ToolCall("a", "f", "{}"), END),
     "signed call": (p.Reasoning("r"), p.ToolCall("a", "f", "{}"), GEMINI, p.Text("t"), GEMINI, END),
     "redacted": (
         p.Reasoning("r1"),

@@ -58,7 +58,9 @@ def particles() -> st.SearchStrategy[Any]:
 def _fields(cls: type, special: dict[str, Any]) -> dict[str, Any]:
     hints = {f.name: f.type for f in dataclasses.fields(cls)}
     strings = {name: words() for name, hint in hints.items() if hint is str}
-    return strings | special
+    exact = st.integers(-(2**53), 2**53)
+    numbers = {name: exact for name, hint in hints.items() if hint in (int, int | None)}
+    return strings | numbers | special
 
 
 def test_every_particle_has_a_tag_and_tags_are_unique() -> None:
@@ -137,6 +139,7 @@ def test_a_particle_of_a_newer_server_is_kept() -> None:
         (p.Text("hi"), {"t": "hi"}),
         (p.Heartbeat(), {"p": "❤"}),
         (p.Reasoning("hm", "tag"), {"p": "tr_", "_t": "hm", "weak": "tag"}),
+        (p.Reasoning("I will", "plan"), {"p": "tr_", "_t": "I will", "weak": "plan"}),
         (p.Reasoning("", restart=True), {"p": "tr_", "_t": "", "restart": True}),
         (p.ToolCall("a", "f"), {"p": "fci", "id": "a", "name": "f"}),
         (p.ToolCall("a", "f", "{}"), {"p": "fci", "id": "a", "name": "f", "i_args": "{}"}),

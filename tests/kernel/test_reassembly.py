@@ -31,6 +31,13 @@ def test_text_reasoning_and_refusal_keep_their_order() -> None:
     assert len(m.fragments) == 3
 
 
+def test_a_plan_is_told_apart_from_reasoning() -> None:
+    plan = (p.Reasoning("I will", "plan"), p.Reasoning(" look.", "plan"))
+    m = put_together(p.Reasoning("hm"), *plan, p.Reasoning("so"), p.ToolCall("a", "f", "{}"), OK)
+    assert (m.reasoning, m.plan) == ("hmso", "I will look.")
+    assert len(m.fragments) == 4
+
+
 def test_a_signed_block_is_closed_and_the_next_one_is_its_own() -> None:
     m = put_together(
         p.Reasoning("a"),

@@ -50,6 +50,12 @@ def test_a_character_cut_in_half_between_deltas_is_joined(method: str, particle:
     assert out == [particle("x"), particle("😀y")]
 
 
+def test_a_plan_is_reasoning_of_its_own_kind_whatever_halves_it_comes_in() -> None:
+    out = said(script(("plan", "x\ud83d"), ("plan", "\ude00y"), ("plan", ""), ("plan", "\ud83d"), ("done",)))
+    plans = [x.text for x in out if isinstance(x, p.Reasoning) and x.weak == "plan"]
+    assert plans == ["x", "😀y", "\ufffd"]
+
+
 def test_a_half_that_stays_alone_becomes_the_replacement_character() -> None:
     assert said(script(("text", "a\ud83d"), ("text", "b"))) == [p.Text("a"), p.Text("\ufffdb")]
     assert said(script(("text", "\ude00b"))) == [p.Text("\ufffdb")]

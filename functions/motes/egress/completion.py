@@ -91,7 +91,8 @@ def _text(message: Message, reply: Reply) -> str:
 
 
 def _reasoning(message: Message, reply: Reply) -> dict[str, Any]:
-    field, text = reply.reasoning_field, message.reasoning
+    field = reply.reasoning_field
+    text = "".join(f.text for f in message.fragments if isinstance(f, ReasoningFragment))
     out: dict[str, Any] = {}
     if text and field in ("reasoning_content", "both"):
         out["reasoning_content"] = text

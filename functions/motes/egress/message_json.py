@@ -63,8 +63,10 @@ def usage_json(metrics: p.Metrics | None) -> dict[str, Any] | None:
 
 
 def citations_json(citations: list[p.Citation]) -> list[dict[str, str | None]]:
-    """Every source once, in order of appearance; a document without address has a null `url`."""
-    seen = dict.fromkeys((citation.url or None, citation.title) for citation in citations)
+    """Every source once, in order of appearance; a document without address has a null `url`. What has no
+    title either, such as the result of a tool, is none to list.
+    """
+    seen = dict.fromkeys((c.url or None, c.title) for c in citations if c.url or c.title)
     return [{"url": url, "title": title} for url, title in seen]
 
 
