@@ -80,6 +80,7 @@ _KIND_OF_WORD: Final[Mapping[str, ErrorKind]] = {
     "timeout": "timeout",
     "context_length_exceeded": "context_length",
     "request_too_large": "context_length",
+    "too_many_tokens": "context_length",
     "content_filter": "content_blocked",
     "content_policy_violation": "content_blocked",
     "tool_use_failed": "malformed_tool_call",
@@ -215,11 +216,12 @@ def from_body(body: Any) -> VendorError:
 
 
 def recoded(error: VendorError, codes: Mapping[str, ErrorKind]) -> VendorError:
-    """The error as the vendor's own code or type tells it, which knows more than a status does.
+    """The error as the vendor's own code or type tells it, which knows more than a status does; or as the
+    vendor means a status that others mean otherwise.
 
     A dotted code means what its head does, where the whole of it means nothing.
     """
-    for word in (error.code or "", error.type or ""):
+    for word in (error.code or "", error.type or "", str(error.http_status)):
         kind = codes.get(word) or codes.get(word.partition(".")[0])
         if kind is not None:
             return replace(error, kind=kind, retryable=kind in RETRYABLE_KINDS)
@@ -311,6 +313,7 @@ class _Found:
                 self.code = value if self.code is None or self.code.isdigit() else self.code
         if body.get("type") not in (None, "error"):
             self.type = self.type or _text(body.get("type"))
+        self.type = self.type or _text(body.get("error_type"))
         if isinstance(body.get("__type"), str):
             # AWS: `namespace#Name`, or `Name:http://…`.
             self.type = self.type or _text(body["__type"].rpartition("#")[2].partition(":")[0])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from motes.errors import EXCERPT_CHARS
-from motes.vendor_errors import from_body, from_http, read_failure
+from motes.vendor_errors import from_body, from_http, read_failure, recoded
 
 NOW = datetime(2026, 11, 29, 12, 0, 0, tzinfo=UTC)
 
@@ -63,6 +63,14 @@ def test_a_status_tells_its_kind_where_the_body_is_silent(status: int, kind: str
     error = from_http(status, "")
     assert (error.kind, error.retryable, error.http_status) == (kind, retryable, status)
     assert str(status) in error.message
+
+
+def test_a_vendor_may_mean_another_thing_by_a_status() -> None:
+    error = from_http(498, {"message": "invalid api token"})
+    assert recoded(error, {}).kind == "overloaded"
+    mine = recoded(error, {"498": "authentication"})
+    assert (mine.kind, mine.retryable) == ("authentication", False)
+    assert recoded(from_http(400, {"error_type": "TOO_MANY_TOKENS"}), {}).kind == "context_length"
 
 
 def test_a_quota_is_not_a_rate_limit_and_is_never_retried() -> None:
