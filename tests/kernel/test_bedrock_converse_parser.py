@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.converse import METADATA, START, STOP, body, closed, delta, of, opened, said, stopped, whole
-from fakes.eventstream import event, exception, frame, raw_frame
+from fakes.eventstream import event
 from fakes.recordings import WIRE, message
 from motes import particles as p
 
@@ -111,6 +111,13 @@ def test_a_prompt_router_tells_which_model_answers() -> None:
     trace = {"promptRouter": {"invokedModelId": "arn:aws:bedrock:us-east-1::foundation-model/x"}}
     (name,) = of(p.ModelName, said(START, STOP, event("metadata", {"trace": trace})))
     assert name.name.endswith("/x")
+
+
+def test_fields_of_the_model_that_the_caller_asked_for_are_kept() -> None:
+    stop = {"stopReason": "end_turn", "additionalModelResponseFields": {"stop_sequence": "END"}}
+    expected = p.VendorState("bedrock", {"additionalModelResponseFields": {"stop_sequence": "END"}})
+    assert expected in said(START, delta(0, text="x"), event("messageStop", stop), METADATA)
+    assert expected in body({"output": {"message": {"content": [{"text": "x"}]}}, **stop})
 
 
 def test_the_number_of_a_block_is_not_the_number_of_a_call() -> None:
@@ -290,71 +297,6 @@ def test_think_tags_of_models_that_have_no_other_way_are_reasoning() -> None:
     assert (answer.reasoning, answer.text) == ("Hm.", "Yes")
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("throttlingException", "rate_limit"),
-        ("serviceUnavailableException", "overloaded"),
-        ("internalServerException", "server_error"),
-        ("modelStreamErrorException", "server_error"),
-        ("modelTimeoutException", "timeout"),
-    ],
-)
-def test_an_exception_may_be_retried_while_nothing_was_said(name: str, kind: str) -> None:
-    before = said(START, exception(name, {"message": "no"}))
-    after = said(START, delta(0, text="Hi"), exception(name, {"message": "no"}))
-    for run in (before, after):
-        (issue,) = of(p.Issue, run)
-        assert (issue.phase, issue.error.kind, issue.error.retryable, issue.error.type) == (
-            "dialect-issue",
-            kind,
-            True,
-            name,
-        )
-    assert after[-1] == p.End("issue-dialect")
-
-
-@pytest.mark.parametrize(
-    ("message_text", "kind"),
-    [
-        ("Malformed input request", "invalid_request"),
-        ("Input is too long for requested model.", "context_length"),
-        ("Number of input tokens exceeds maximum length", "context_length"),
-        ("prompt is too long: 210000 tokens > 200000 maximum", "context_length"),
-    ],
-)
-def test_a_refused_input_is_told_by_what_is_wrong_with_it(message_text: str, kind: str) -> None:
-    (issue,) = of(p.Issue, said(START, exception("validationException", {"message": message_text})))
-    assert (issue.error.kind, issue.error.retryable) == (kind, False)
-
-
-def test_an_error_frame_is_read_from_its_headers() -> None:
-    (issue,) = of(
-        p.Issue,
-        said(
-            START,
-            frame(b"", message_type="error", error_code="internalServerException", error_message="it broke"),
-        ),
-    )
-    assert (issue.error.kind, issue.error.message) == ("server_error", "it broke")
-
-
-@pytest.mark.parametrize(
-    "broken", [bytes(16), raw_frame(b"", b"", total=5), raw_frame(b"", b"{}")[:-1] + b"?"]
-)
-def test_a_broken_frame_ends_the_answer_as_an_error_of_protocol(broken: bytes) -> None:
-    run = said(START, delta(0, text="Hi"), broken)
-    (issue,) = of(p.Issue, run)
-    assert issue.error.kind == "protocol"
-    assert [x.text for x in of(p.Text, run)] == ["Hi"]
-
-
-def test_a_first_frame_that_is_cut_is_cut_and_no_foreign_answer() -> None:
-    for at in range(1, len(START)):
-        (issue,) = of(p.Issue, said(START[:at]))
-        assert issue.error.kind == "stream_truncated", at
-
-
 def test_a_whole_body_is_read_as_the_stream_it_could_have_been() -> None:
     content = [
         {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "s"}}},
@@ -385,10 +327,3 @@ def test_a_whole_body_is_read_as_the_stream_it_could_have_been() -> None:
         p.Video("video/3gpp", "dmlkZW8="),
     } <= {x for x in run if isinstance(x, p.Image | p.Audio | p.Video)}
     assert run[-1] == p.End("done-dialect", "ok-tool_invocations", None, "tool_use")
-
-
-def test_an_error_in_place_of_a_whole_body_is_an_error() -> None:
-    (issue,) = of(
-        p.Issue, body({"__type": "com.amazon.coral.service#ThrottlingException", "message": "slow down"})
-    )
-    assert (issue.error.kind, issue.error.type) == ("rate_limit", "ThrottlingException")

@@ -62,6 +62,7 @@ class Whole(TypedDict, total=False):
 
     output: dict[str, Any]
     stopReason: str
+    additionalModelResponseFields: Any
     usage: Usage
     metrics: dict[str, Any]
     trace: dict[str, Any]

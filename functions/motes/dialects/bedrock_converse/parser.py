@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from motes import jsontext
+from motes import particles as p
 from motes.demux.base import WireEvent
 from motes.dialects.bedrock_converse import blocks, tool_blocks
 from motes.dialects.bedrock_converse import events as wire
@@ -135,6 +136,8 @@ class ConverseParser:
         word = text(event.get("stopReason"))
         self._stop = word or "end_turn"
         self._failure = failure_of(word)
+        if asked := obj(event.get("additionalModelResponseFields")):
+            out.add(p.VendorState("bedrock", {"additionalModelResponseFields": asked}))
         if self._failure is None:
             if word not in STOPS:
                 said = excerpt(word, 40)
@@ -156,7 +159,7 @@ class ConverseParser:
         self._on_message_start(out)
         for number, item in enumerate(objects(obj(obj(body.get("output")).get("message")).get("content"))):
             self._on_item(number, item, out)
-        self._on_message_stop({"stopReason": text(body.get("stopReason"))}, out)
+        self._on_message_stop(cast("wire.MessageStop", body), out)
         self._on_metadata(cast("wire.Metadata", body), out)
 
     def _on_item(self, number: int, item: Json, out: Emitter) -> None:
