@@ -62,10 +62,11 @@ def _tells(error: Any) -> bool:
 
 
 def _bare(body: Json) -> dict[str, Any]:
-    """The members of an error that is not nested; the response it came with is no part of it."""
-    return {
-        name: value for name, value in body.items() if name not in ("response", "output", "status", "error")
-    }
+    """The members of an error that is not nested; what tells of the run itself is no part of it."""
+    words = {name: value for name, value in body.items() if name not in ("response", "output", "error")}
+    if not isinstance(words.get("status"), int):
+        words.pop("status", None)
+    return words
 
 
 def _named(error: VendorError) -> VendorError:
