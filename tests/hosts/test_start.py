@@ -98,6 +98,13 @@ def test_around_a_snapshot_all_is_loaded_before_and_made_anew_after(launch):
     assert sum('"built"' in line for line in function.log) == 2
 
 
+def test_the_snapshot_has_all_that_a_start_without_one_loads(launch):
+    traced = [sys.executable, "-X", "importtime", "-m", "motes.hosts.stream"]
+    snapshot, plain = launch(traced, snapstart=True).warm(), launch(traced).warm()
+    assert snapshot.environments[-1].requests == ["GET /restore/next"]
+    assert loaded(snapshot) == loaded(plain)
+
+
 def test_a_restore_that_fails_is_told_to_the_platform(launch):
     function = launch(odd("broken_by_the_restore"), snapstart=True).warm()
     function.restore()

@@ -77,7 +77,7 @@ async def _live(api: RuntimeAPI, build: Build) -> int:
     report = api.init_failed
     try:
         if os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == _SNAPSHOT:
-            build()
+            _load(build)
             await api.restored()
             report = api.restore_failed
             _renew()
@@ -88,6 +88,13 @@ async def _live(api: RuntimeAPI, build: Build) -> int:
         await report(Failure(f"Motes.{type(error).__name__}", str(error)))
         return 1
     return await host.serve(told_to_stop)
+
+
+def _load(build: Build) -> None:
+    """Have everything in the snapshot that a life after it needs."""
+    import motes.hosts.server  # noqa: F401 (loaded for the snapshot)
+
+    build()
 
 
 def _renew() -> None:
