@@ -7,17 +7,23 @@ session, another one costs 40 ms of CPU where Powertools, which brings boto3, co
 blocks the event loop when it has to ask, and forgets what it knew when SSM fails.
 """
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from motes.aws import AWS
+from motes.errors import StoreError
 from motes.remembered import Remembered
 from motes.settings import AWS_KEY, Settings
 
 if TYPE_CHECKING:
     from mypy_boto3_ssm.client import SSMClient
 
+_log = logging.getLogger("motes.store")
+
+# botocore renews what it found ten minutes before it ends, and takes seconds to find nothing.
+_AWS_SECONDS: Final = 60.0
 _AWS_PLACES: Final = (
     "AWS_CONFIG_FILE",
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
@@ -46,6 +52,15 @@ def _aws_pair(environ: Mapping[str, str]) -> str | None:
     names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
     id, key, token = (environ.get(name, "").strip() for name in names)
     return ":".join(part for part in (id, key, token) if part) if id and key else None
+
+
+async def _found(credentials: Remembered[str | None]) -> str | None:
+    """AWS's credentials. A profile that is meant for other work, and broken, is no fault of this gateway."""
+    try:
+        return await credentials.get()
+    except StoreError as error:
+        _log.warning("no_credentials what=aws error=%r", error.message)
+        return None
 
 
 def _lies_elsewhere(environ: Mapping[str, str]) -> bool:
@@ -87,20 +102,20 @@ class VendorKeys:
         settings: Settings,
         environ: Mapping[str, str],
         parameters: ParameterKeys | None = None,
-        aws: AWS | None = None,
+        of_aws: Remembered[str | None] | None = None,
     ) -> None:
         self._settings = settings
         self._environ = environ
         self._parameters = parameters
-        self._aws = aws if aws is not None and _lies_elsewhere(environ) else None
+        self._of_aws = of_aws
 
     async def get(self, vendor: str, key_name: str | None) -> str | None:
         """The key of a vendor, if there is one. Raises StoreError where SSM had to be asked and failed."""
         near = vendor_key(vendor, key_name, self._settings, self._environ)
         if near is None and key_name is not None and self._parameters is not None:
             near = await self._parameters.get(key_name)
-        if near is None and key_name == AWS_KEY and self._aws is not None:
-            return await self._aws.credentials()
+        if near is None and key_name == AWS_KEY and self._of_aws is not None:
+            return await _found(self._of_aws)
         return near
 
     async def renew(self) -> None:
@@ -116,4 +131,7 @@ def open_vendor_keys(
     parameters = None
     if settings.key_path is not None:
         parameters = ParameterKeys(settings.key_path, settings.vendor_keys_max_age_s, aws, now)
-    return VendorKeys(settings, environ, parameters, aws)
+    of_aws = None
+    if _lies_elsewhere(environ):
+        of_aws = Remembered(aws.credentials, _AWS_SECONDS, now, "aws_credentials")
+    return VendorKeys(settings, environ, parameters, of_aws)

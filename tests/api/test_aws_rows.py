@@ -155,8 +155,14 @@ async def test_where_the_environment_points_elsewhere_botocore_is_asked(tmp_path
     chain = Chain("A:B:C")
     keys = open_vendor_keys(settings(tmp_path), {"AWS_PROFILE": "dev"}, chain)
     assert await keys.get("bedrock", AWS_KEY) == "A:B:C"
+    assert await keys.get("bedrock-mantle", AWS_KEY) == "A:B:C"
     assert await keys.get("openai", "OPENAI_API_KEY") is None
     assert chain.asked == 1
+
+
+async def test_a_broken_profile_is_no_key_and_no_failure(tmp_path: Path) -> None:
+    keys = open_vendor_keys(settings(tmp_path), {"AWS_PROFILE": "dev"}, Chain("broken"))
+    assert await keys.get("bedrock", AWS_KEY) is None
 
 
 async def test_botocore_is_not_asked_where_a_key_lies_nearer_or_nothing_points_there(tmp_path: Path) -> None:

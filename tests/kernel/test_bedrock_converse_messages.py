@@ -168,6 +168,7 @@ def test_images_go_inline_or_by_their_place_in_s3() -> None:
         file("https://example.com/a.pdf"),
         file("data:application/zip;base64,eA==", "a.zip"),
         file(None, "a.pdf"),
+        {"type": "file", "file": {"file_id": "file-123", "filename": "a.pdf"}},
     ],
 )
 def test_what_converse_cannot_take_is_refused_before_anything_is_sent(part: dict[str, Any]) -> None:
@@ -207,6 +208,13 @@ def test_a_document_is_of_the_format_that_its_type_or_name_says(
     given: str, name: str | None, format: str
 ) -> None:
     assert content(text("x"), file(given, name))[1]["document"]["format"] == format
+
+
+def test_a_file_in_s3_may_be_given_as_its_id() -> None:
+    part = {"type": "file", "file": {"file_id": "s3://bucket/report.pdf"}}
+    assert content(text("x"), part)[1]["document"]["source"] == {
+        "s3Location": {"uri": "s3://bucket/report.pdf"}
+    }
 
 
 def test_a_file_that_is_an_image_or_a_video_is_one() -> None:

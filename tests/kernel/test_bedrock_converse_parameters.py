@@ -169,6 +169,12 @@ def test_nobody_is_asked_to_reason_who_was_not_meant_to() -> None:
     )
 
 
+def test_a_model_that_is_known_not_to_reason_is_not_asked_to() -> None:
+    for model in (CLAUDE, GPT_OSS, NOVA2):
+        out = build(model, Traits(reasoning=False), reasoning_effort="high")
+        assert "additionalModelRequestFields" not in out.json
+
+
 def test_a_budget_is_an_effort_where_the_model_counts_none() -> None:
     out = build(NOVA2, reasoning={"max_tokens": 5000})
     assert out.json["additionalModelRequestFields"]["reasoningConfig"]["maxReasoningEffort"] == "medium"

@@ -87,10 +87,10 @@ def _image(url: str) -> Block:
 def _file(part: FilePart) -> Block:
     """A document; an image or a video that comes as a file is what it is."""
     file = part.file
-    given = file.file_data or file.file_id
-    if not given:
-        raise _refused("a file needs `file_data`, or its S3 address as `file_id`")
     named = file.filename or ""
+    given = file.file_data or file.file_id or ""
+    if not file.file_data and not given.startswith("s3://"):
+        raise _refused("a file needs `file_data`, or its S3 address as `file_id`")
     mime, source = _source(given, "a file", named)
     format = _format(mime, named or given)
     if format in _IMAGES:

@@ -5,14 +5,14 @@ what the caller can only have meant. Must never send a member the API does not k
 API reference, "ConverseStream" (docs.aws.amazon.com/bedrock/latest/APIReference, read 2026-11-29).
 """
 
-import re
 from typing import Any, Final
 from urllib.parse import quote
 
 from motes import jsontext
 from motes.chat import ChatRequest
 from motes.dialects.base import Traits, UpstreamBody
-from motes.dialects.bedrock_converse.families import Family, family_of
+from motes.dialects.bedrock_converse.families import family_of
+from motes.dialects.bedrock_converse.limits import limit_cache_points, metadata_of, stops_of, tier_of
 from motes.dialects.bedrock_converse.parts import text_block
 from motes.dialects.bedrock_converse.thinking import fields_of, fields_of_claude, fit
 from motes.dialects.bedrock_converse.tool_choice import Asked, choice_of, tool_config
@@ -23,10 +23,6 @@ from motes.dialects.claude_reasoning import Plan, Situation, plan
 from motes.dialects.claude_schema import closed, rooted
 from motes.quirks import Quirks
 
-MAX_CACHE_POINTS: Final = 4
-MAX_STOPS: Final = 4
-MAX_METADATA: Final = 16
-
 # Members of the API that OpenAI has no word for; a caller may use them as they are.
 _NATIVE: Final = (
     "additionalModelResponseFieldPaths",
@@ -35,8 +31,6 @@ _NATIVE: Final = (
     "projectIdentifier",
     "promptVariables",
 )
-_SERVICE_TIERS: Final = ("default", "flex", "priority", "reserved")
-_METADATA: Final = re.compile(r"[a-zA-Z0-9\s:_@$#=/+,.-]{1,256}")
 _NO_WORD_FOR: Final = (
     "presence_penalty",
     "frequency_penalty",
@@ -78,6 +72,7 @@ class _Draft:
         self, request: ChatRequest, model: str, quirks: Quirks, traits: Traits, notes: Notes
     ) -> None:
         self._request = request
+        self._traits = traits
         self._notes = notes
         self._family = family_of(model)
         self._generation = generation_of(model)
@@ -85,7 +80,7 @@ class _Draft:
         self._turns = Turns(notes, self._family, reasons=reasons)
         self._turns.add_all(request.messages)
         self._choice = choice_of(request, notes)
-        self._plan = self._planned(quirks, traits) if self._family.control == "claude" else None
+        self._plan = self._planned(quirks) if self._family.control == "claude" else None
         if self._plan is not None and (self._plan.on or not self._generation.prefill):
             self._turns.end_with_user()
 
@@ -105,14 +100,16 @@ class _Draft:
         json |= {"toolConfig": tools} if tools else {}
         json |= {"additionalModelRequestFields": fields} if fields else {}
         json |= {"outputConfig": output} if output else {}
-        json |= _metadata(self._request, self._notes) | _tier(self._request, self._notes)
+        json |= metadata_of(self._request, self._notes) | tier_of(self._request, self._notes)
         json |= {name: extra[name] for name in _NATIVE if name in extra}
-        _limit_cache_points(json, self._family, self._notes)
+        limit_cache_points(json, self._family, self._notes)
         return json
 
-    def _planned(self, quirks: Quirks, traits: Traits) -> Plan:
+    def _planned(self, quirks: Quirks) -> Plan:
         at = Situation(
-            generation=self._generation if traits.reasoning is not False else Generation(thinking="none"),
+            generation=self._generation
+            if self._traits.reasoning is not False
+            else Generation(thinking="none"),
             limit=self._request.output_limit,
             default_limit=quirks.default_max_tokens,
             forced=self._choice is not None and self._choice["type"] in ("any", "tool"),
@@ -124,6 +121,8 @@ class _Draft:
     def _reasoning(self) -> dict[str, Any]:
         if self._plan is not None:
             return fields_of_claude(self._plan)
+        if self._traits.reasoning is False:
+            return {}
         return fields_of(self._request, self._family, self._notes)
 
     @property
@@ -156,7 +155,7 @@ class _Draft:
         if given.get("temperature", 0) > 1:
             notes.append("temperature was lowered to 1, the highest there is")
             given["temperature"] = 1.0
-        stops = _stops(request, notes)
+        stops = stops_of(request, notes)
         return out | given | ({"stopSequences": stops} if stops else {})
 
     def _tools(self, fields: dict[str, Any]) -> dict[str, Any]:
@@ -195,55 +194,6 @@ class _Draft:
         else:
             self._turns.messages[0]["content"] += words
         return {}
-
-
-def _stops(request: ChatRequest, notes: Notes) -> list[str]:
-    stops = [stop for stop in request.stops if stop.strip()]
-    if len(stops) < len(request.stops):
-        notes.append("blank stop sequences were left out: they are refused")
-    if len(stops) > MAX_STOPS:
-        notes.append(f"only the first {MAX_STOPS} stop sequences were kept: there may be no more")
-    return stops[:MAX_STOPS]
-
-
-def _metadata(request: ChatRequest, notes: Notes) -> dict[str, Any]:
-    """`requestMetadata`, which labels the invocation in the operator's logs: what it can hold."""
-    given = dict(request.metadata or {}) | ({"user": request.user} if request.user else {})
-    native = (request.model_extra or {}).get("requestMetadata")
-    given |= native if isinstance(native, dict) else {}
-    fits = {k: v for k, v in given.items() if _METADATA.fullmatch(k) and _is_value(v)}
-    kept = dict(list(fits.items())[:MAX_METADATA])
-    if len(kept) < len(given):
-        notes.append("some of the metadata was left out: it has characters or a length the vendor refuses")
-    return {"requestMetadata": kept} if kept else {}
-
-
-def _is_value(value: object) -> bool:
-    return isinstance(value, str) and (not value or _METADATA.fullmatch(value) is not None)
-
-
-def _tier(request: ChatRequest, notes: Notes) -> dict[str, Any]:
-    tier = request.service_tier
-    if tier in _SERVICE_TIERS:
-        return {"serviceTier": {"type": tier}}
-    if tier and tier != "auto":
-        notes.append(f"service tier {tier[:40]!r} was left out: there is no such tier here")
-    return {}
-
-
-def _limit_cache_points(json: dict[str, Any], family: Family, notes: Notes) -> None:
-    """At most four; the last ones cover the longest prefixes, so the first ones go."""
-    lists = [(json.get("toolConfig") or {}).get("tools", []), json.get("system", [])]
-    lists += [message["content"] for message in json["messages"]]
-    points = [block for blocks in lists for block in blocks if "cachePoint" in block]
-    keep = points[-MAX_CACHE_POINTS:] if family.cache else []
-    if len(keep) < len(points):
-        many = (
-            f"only the last {MAX_CACHE_POINTS} of {len(points)} cache marks were kept: there may be no more"
-        )
-        notes.append(many if family.cache else "cache marks were left out: this model keeps no prompt cache")
-        for blocks in lists:
-            blocks[:] = [b for b in blocks if "cachePoint" not in b or any(b is point for point in keep)]
 
 
 def _note_the_rest(request: ChatRequest, notes: Notes) -> None:
