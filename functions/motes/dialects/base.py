@@ -19,6 +19,8 @@ DialectName = Literal[
     "gemini-generate",
     "bedrock-converse",
     "bedrock-invoke",
+    "ollama-chat",
+    "cohere-chat",
 ]
 
 

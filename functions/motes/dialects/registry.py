@@ -32,5 +32,13 @@ def resolve(name: DialectName) -> Dialect:
             from motes.dialects import bedrock_invoke
 
             return bedrock_invoke.carrying(resolve)
+        case "ollama-chat":
+            from motes.dialects import ollama_chat
+
+            return ollama_chat.DIALECT
+        case "cohere-chat":
+            from motes.dialects import cohere_chat
+
+            return cohere_chat.DIALECT
         case _:
             assert_never(name)
