@@ -10,6 +10,7 @@ from motes.quirks import ModelRule, Quirks
 
 # Quirks that a family may have a word of its own for.
 _OWN: Final = (
+    "token_field",
     "reasoning_control",
     "thinking_on",
     "template_flags",

@@ -55,6 +55,7 @@ class ModelRule:
     off_by_default: bool = False
     summary: bool = True
     search_tool: str | None = None
+    token_field: TokenField | None = None
     reasoning_control: ReasoningControl | None = None
     thinking_on: str | None = None
     template_flags: tuple[str, ...] | None = None
@@ -147,6 +148,8 @@ class Quirks:
     """The most tokens to answer with where the caller sets none and the vendor's own limit will not do."""
     json_schema: JSONSupport = "native"
     """What `response_format` may be; what it may not becomes an instruction in the system text."""
+    json_when_reasoning: JSONSupport | None = None
+    """The same while a model reasons, where that differs."""
     extra_body: Mapping[str, object] = field(default_factory=dict)
     """Members added to every request body, where the caller did not set them."""
     with_tools: Mapping[str, object] = field(default_factory=dict)
@@ -176,6 +179,10 @@ class Quirks:
 
     # Request, Messages.
     default_max_tokens: int = 8192
+    thinking_form: Literal["by-name", "budget"] = "by-name"
+    """How reasoning is asked for: as the name of a Claude tells, or with a budget, since it is no Claude."""
+    model_in_path: bool = False
+    """Whether the path names the model, so that the body must not."""
 
     # Response.
     error_kinds: Mapping[str, ErrorKind] = field(default_factory=dict)

@@ -40,7 +40,7 @@ def test_an_alias_or_the_default_may_be_a_bare_name_and_nothing_else(tmp_path):
     assert made.resolve("fast").model == "a/b"
     assert made.resolve("x/y").vendor.id == "xai"
     assert made.resolve(None).model == made.resolve("").model == "d"
-    with pytest.raises(UnknownModel, match=r"did you mean 'fast'.*Known vendors: anthropic, "):
+    with pytest.raises(UnknownModel, match=r"did you mean 'fast'.*Known vendors: alibaba, anthropic, "):
         made.resolve("fasst")
 
 

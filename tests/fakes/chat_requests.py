@@ -1,10 +1,13 @@
 """Requests to chat-completions upstreams in the making, for tests: a caller's members in, a body out."""
 
+from dataclasses import replace
 from typing import Any
 
 from motes.dialects.base import Traits, UpstreamBody
 from motes.dialects.openai_chat import DIALECT
 from motes.intake import parse_request
+from motes.model_rules import of_model
+from motes.normaliser import prepared
 from motes.quirks import Quirks
 from motes.vendors.table import VENDORS
 
@@ -16,9 +19,11 @@ TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "ob
 def build(
     vendor: str | Quirks = COMPATIBLE, model: str = "m", reasons: bool | None = None, **members: Any
 ) -> UpstreamBody:
-    quirks = vendor if isinstance(vendor, Quirks) else VENDORS[vendor].quirks
-    request = parse_request({"messages": [USER], **members})
-    return DIALECT.body(request, model, quirks, Traits(reasoning=reasons))
+    row = vendor if isinstance(vendor, Quirks) else VENDORS[vendor].quirks
+    quirks = of_model(row, model)
+    request, changes = prepared(parse_request({"messages": [USER], **members}), quirks)
+    out = DIALECT.body(request, model, quirks, Traits(reasoning=reasons))
+    return replace(out, warnings=(*changes, *out.warnings))
 
 
 def sent(*args: Any, **members: Any) -> dict[str, Any]:

@@ -39,6 +39,8 @@ class Generation:
 
 
 UNKNOWN: Final = Generation()
+NO_CLAUDE: Final = Generation(thinking="budget", schemas=False)
+"""A model of another maker, behind a copy of the protocol."""
 
 
 def generation_of(model: str) -> Generation:

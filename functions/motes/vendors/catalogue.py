@@ -23,10 +23,11 @@ from motes.dialects.base import DialectName
 from motes.errors import InvalidRequest, PrepareError, UnknownModel
 from motes.quirks import Quirks
 from motes.settings import AWS_KEY, Settings, VendorSettings, closest
+from motes.vendors.aliases import RETIRED
 from motes.vendors.vendor import BEARER, NO_AUTH, Auth, Surface, Timeouts, Vendor
 
 _DIALECTS: Final[tuple[str, ...]] = get_args(DialectName)
-_LISTED: Final = 40
+_LISTED: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,8 @@ class Catalogue:
         return f"model {_shown(asked)} names no vendor{near}: write vendor/model. {self._known()}"
 
     def _no_such_vendor(self, vendor: str) -> str:
+        if vendor in RETIRED:
+            return f"vendor {vendor!r} is no more: {RETIRED[vendor]}. {self._known()}"
         near = closest(vendor, [*self.vendors, *self.vendor_aliases])
         return f"there is no vendor {_shown(vendor)}{near}. {self._known()}"
 

@@ -9,23 +9,9 @@ from typing import Final
 
 from motes.quirks import ModelRule, Quirks
 from motes.vendors.efforts import ORDER, efforts, family
+from motes.vendors.parameters import LOCAL_SAMPLERS, OPENAI_ONLY, SAMPLING
 
 _ALL_BUT_MINIMAL: Final = ("off", "low", "medium", "high", "xhigh")
-_SAMPLING: Final = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty"})
-_OPENAI_ONLY: Final = frozenset(
-    {
-        "audio",
-        "metadata",
-        "modalities",
-        "prediction",
-        "safety_identifier",
-        "service_tier",
-        "store",
-        "verbosity",
-        "web_search_options",
-    }
-)
-_LOCAL_SAMPLERS: Final = frozenset({"top_k", "min_p", "repetition_penalty", "chat_template_kwargs"})
 
 # developers.openai.com/api/docs: which efforts a family takes on this endpoint (`max` is none of them).
 _OPENAI_RULES: Final = (
@@ -48,11 +34,12 @@ OPENAI: Final = Quirks(
     effort_map=efforts("off", "minimal", "low", "medium", "high", "xhigh"),
     reasoning_models=("o1", "o3", "o4", "gpt-5", "gpt-6"),
     model_rules=_OPENAI_RULES,
-    drop_when_reasoning=_SAMPLING | {"logit_bias", "stop"},
+    drop_when_reasoning=SAMPLING | {"logit_bias", "stop"},
     passthrough=frozenset(
         {"moderation", "prompt_cache_breakpoint", "prompt_cache_options", "prompt_cache_retention"}
     ),
     custom_tools=True,
+    max_tool_id=40,
     max_stop=4,
 )
 
@@ -98,6 +85,7 @@ OPENROUTER: Final = Quirks(
 
 # api-docs.deepseek.com: thinking is on unless it is switched off; `max_completion_tokens` is ignored there.
 DEEPSEEK: Final = Quirks(
+    images="none",
     merge_same_role=True,
     reasoning_control="thinking-type-effort",
     effort_map={
@@ -110,9 +98,9 @@ DEEPSEEK: Final = Quirks(
         "max": "max",
     },
     reasoning_models=("deepseek",),
-    drop_when_reasoning=_SAMPLING,
+    drop_when_reasoning=SAMPLING,
     replay_reasoning="with-tools",
-    drop=_OPENAI_ONLY | {"logit_bias", "parallel_tool_calls", "prompt_cache_key", "seed"},
+    drop=OPENAI_ONLY | {"logit_bias", "parallel_tool_calls", "prompt_cache_key", "seed"},
     tool_choice="forced-without-thinking",
     strict_tools=False,
     max_stop=16,
@@ -128,7 +116,7 @@ GROQ: Final = Quirks(
         ModelRule(prefix="qwen/qwen3", efforts={"off": "none"} | dict.fromkeys(ORDER[1:], "default")),
         ModelRule(prefix="qwen/qwen3.8", efforts=efforts("off", "low", "medium", "high")),
     ),
-    drop=(_OPENAI_ONLY - {"service_tier"})
+    drop=(OPENAI_ONLY - {"service_tier"})
     | {"frequency_penalty", "logit_bias", "presence_penalty", "prompt_cache_key"},
     passthrough=frozenset(
         {
@@ -160,7 +148,7 @@ MISTRAL: Final = Quirks(
         ModelRule(prefix="magistral", efforts={"off": ""} | dict.fromkeys(ORDER[1:], "reasoning")),
     ),
     usage_mode="forbidden",
-    drop=(_OPENAI_ONLY - {"metadata", "prediction", "service_tier"}) | {"logit_bias", "user"},
+    drop=(OPENAI_ONLY - {"metadata", "prediction", "service_tier"}) | {"logit_bias", "user"},
     rename={"seed": "random_seed"},
     passthrough=frozenset({"guardrails", "min_tokens", "prefix", "prompt_mode", "safe_prompt", "top_k"}),
     tool_id="nine-alphanumerics",
@@ -180,7 +168,7 @@ XAI: Final = Quirks(
         ModelRule(prefix="grok-4.3", efforts=efforts("off", "low", "medium", "high")),
     ),
     drop_when_reasoning=frozenset({"presence_penalty", "frequency_penalty", "stop"}),
-    drop=_OPENAI_ONLY | {"logit_bias"},
+    drop=OPENAI_ONLY | {"logit_bias"},
     passthrough=frozenset({"deferred"}),
     results_in_call_order=True,
     reasoning_in_completion=False,
@@ -188,12 +176,17 @@ XAI: Final = Quirks(
 
 # docs.perplexity.ai: one system text, then users and assistants in turn; usage comes with every chunk.
 PERPLEXITY: Final = Quirks(
+    takes_tools=False,
     system_first=True,
     merge_same_role=True,
+    user_first=True,
+    drop_empty=True,
+    files="file_url",
+    json_schema="schema-only",
     effort_map=efforts("minimal", "low", "medium", "high"),
     reasoning_models=("sonar-reasoning", "sonar-deep-research"),
     usage_mode="given",
-    drop=(_OPENAI_ONLY - {"web_search_options"})
+    drop=(OPENAI_ONLY - {"web_search_options"})
     | {"logit_bias", "parallel_tool_calls", "prompt_cache_key", "seed", "user"},
     passthrough=frozenset(
         {
@@ -221,16 +214,16 @@ PERPLEXITY: Final = Quirks(
 TOGETHERAI: Final = Quirks(
     reasoning_control="effort-or-disabled",
     effort_map=efforts("off", "low", "medium", "high"),
-    drop=_OPENAI_ONLY | {"parallel_tool_calls", "prompt_cache_key", "user"},
-    passthrough=_LOCAL_SAMPLERS | {"compliance", "context_length_exceeded_behavior", "echo", "safety_model"},
+    drop=OPENAI_ONLY | {"parallel_tool_calls", "prompt_cache_key", "user"},
+    passthrough=LOCAL_SAMPLERS | {"compliance", "context_length_exceeded_behavior", "echo", "safety_model"},
     strict_tools=False,
 )
 
 # docs.fireworks.ai
 FIREWORKS: Final = Quirks(
     effort_map=efforts("off", "low", "medium", "high"),
-    drop=_OPENAI_ONLY - {"service_tier"},
-    passthrough=_LOCAL_SAMPLERS
+    drop=OPENAI_ONLY - {"service_tier"},
+    passthrough=LOCAL_SAMPLERS
     | {
         "context_length_exceeded_behavior",
         "mirostat_lr",
@@ -244,27 +237,18 @@ FIREWORKS: Final = Quirks(
 
 # docs.ollama.com/api/openai-compatibility
 OLLAMA: Final = Quirks(
+    images="inline",
     effort_map=efforts("off", "low", "medium", "high"),
-    drop=_OPENAI_ONLY | {"logit_bias", "parallel_tool_calls", "prompt_cache_key", "user"},
+    drop=OPENAI_ONLY | {"logit_bias", "parallel_tool_calls", "prompt_cache_key", "user"},
     tool_choice="auto-only",
     strict_tools=False,
 )
 
-# Any host that calls itself compatible: what OpenAI documents is sent, and the samplers of local servers.
-COMPATIBLE: Final = Quirks(
-    token_field="by-model",  # noqa: S106 (a member's name)
-    drop_when_reasoning=_SAMPLING | {"logit_bias", "stop"},
-    passthrough=_LOCAL_SAMPLERS
-    | {
-        "cache_salt",
-        "enable_thinking",
-        "extra_content",
-        "grammar",
-        "include_reasoning",
-        "min_tokens",
-        "separate_reasoning",
-        "stop_token_ids",
-        "structured_outputs",
-        "thinking_budget",
-    },
+# docs.cohere.com/docs/compatibility-api: reasoning is on or off, and no tool can be forced.
+COHERE: Final = Quirks(
+    effort_map={"off": "none"} | dict.fromkeys(ORDER[1:], "high"),
+    drop=OPENAI_ONLY | {"logit_bias", "parallel_tool_calls", "prompt_cache_key", "user"},
+    tool_choice="no-forced",
+    strict_tools=False,
+    max_stop=5,
 )

@@ -3,6 +3,7 @@
 Pure, and run at import only.
 """
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
@@ -10,6 +11,10 @@ from motes.quirks import ModelRule
 
 ORDER: Final = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
 _WORDS: Final = {"off": "none"}
+SWITCH: Final = {"off": "none"} | dict.fromkeys(ORDER[1:], "on")
+"""The efforts of what can be switched on and off, and has no grades."""
+ALWAYS: Final[Mapping[str, str | None]] = dict.fromkeys(ORDER)
+"""The efforts of what reasons as it likes: there is nothing to say."""
 
 
 def efforts(*known: str) -> dict[str, str]:

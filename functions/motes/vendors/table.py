@@ -1,17 +1,30 @@
-"""The rows: every vendor that is built in, and the other names people give to vendors and dialects.
+"""The rows: every vendor that is built in.
 
-Data only; how a vendor of the chat dialect differs stands in `chat_quirks`. Must never hold a key.
+Data only. The makers of models and the oldest hosts stand here, and how they differ in `chat_quirks` and
+`responses_quirks`; the others stand in rooms of their own, by where they are at home. Must never hold a key.
 Addresses: the vendors' API references, read on 2026-11-29.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from motes.dialects.base import DialectName
+from motes.quirks import Quirks
 from motes.vendors import chat_quirks as chat
 from motes.vendors import responses_quirks as responses
+from motes.vendors.aliases import ALIASES, DIALECT_ALIASES, RETIRED
 from motes.vendors.bedrock import BEDROCK
+from motes.vendors.china import CHINA
+from motes.vendors.clouds import CLOUDS, GOOGLE
+from motes.vendors.hosts import HOSTS
+from motes.vendors.local import LOCAL
+from motes.vendors.tencent import TENCENT
+from motes.vendors.twins import messages
+from motes.vendors.twins import responses as twin
 from motes.vendors.vendor import CHAT, GENERATE, MESSAGES, Auth, Surface, Timeouts, Vendor
+
+__all__ = ("ALIASES", "DIALECT_ALIASES", "RETIRED", "VENDORS")
 
 # Nothing comes while a model reasons, and the largest ones reason for minutes.
 _LONG: Final = Timeouts(first_byte=600.0, idle=300.0)
@@ -47,6 +60,7 @@ _ROWS: Final = (
         surfaces=(GENERATE,),
         auth=Auth("header", "x-goog-api-key"),
         key_name="GEMINI_API_KEY",
+        quirks=GOOGLE,
         models=("gemini-2.5-pro", "gemini-2.5-flash"),
     ),
     Vendor(
@@ -57,6 +71,7 @@ _ROWS: Final = (
             Surface(
                 dialect="openai-responses", quirks=responses.OPENROUTER, timeouts=_LONG, stored_runs=False
             ),
+            replace(MESSAGES, quirks=Quirks()),
         ),
         key_name="OPENROUTER_API_KEY",
         quirks=chat.OPENROUTER,
@@ -65,7 +80,11 @@ _ROWS: Final = (
     Vendor(
         id="deepseek",
         base_url="https://api.deepseek.com",
-        surfaces=(CHAT,),
+        surfaces=(
+            CHAT,
+            messages(chat.DEEPSEEK, "anthropic/v1/messages"),
+            twin(chat.DEEPSEEK, "deepseek", effort_map=chat.DEEPSEEK.effort_map),
+        ),
         key_name="DEEPSEEK_API_KEY",
         quirks=chat.DEEPSEEK,
         # A request may wait in the queue for ten minutes behind keep-alive comments.
@@ -75,7 +94,7 @@ _ROWS: Final = (
     Vendor(
         id="groq",
         base_url="https://api.groq.com/openai/v1",
-        surfaces=(CHAT,),
+        surfaces=(CHAT, twin(chat.GROQ, "groq", effort_map=chat.GROQ.effort_map)),
         key_name="GROQ_API_KEY",
         quirks=chat.GROQ,
         models=("openai/gpt-oss-120b", "openai/gpt-oss-20b", "qwen/qwen3-32b"),
@@ -83,7 +102,7 @@ _ROWS: Final = (
     Vendor(
         id="mistral",
         base_url="https://api.mistral.ai/v1",
-        surfaces=(CHAT,),
+        surfaces=(CHAT, twin(chat.MISTRAL, "mistral", effort_map=chat.MISTRAL.effort_map)),
         key_name="MISTRAL_API_KEY",
         quirks=chat.MISTRAL,
         models=("mistral-large-latest", "mistral-medium-latest", "mistral-small-latest"),
@@ -106,8 +125,13 @@ _ROWS: Final = (
         id="azure",
         base_url="",
         base_path="/openai/v1",
-        surfaces=(CHAT, Surface(dialect="openai-responses", quirks=responses.AZURE, timeouts=_LONG)),
-        model_surfaces=_OPENAI_ONLY_ON_RESPONSES,
+        address="https://{resource}.openai.azure.com/openai/v1",
+        surfaces=(
+            CHAT,
+            Surface(dialect="openai-responses", quirks=responses.AZURE, timeouts=_LONG),
+            replace(MESSAGES, path="anthropic/v1/messages", in_place_of="/openai/v1", quirks=Quirks()),
+        ),
+        model_surfaces={**_OPENAI_ONLY_ON_RESPONSES, "claude-*": "anthropic-messages"},
         auth=Auth("header", "api-key"),
         key_name="AZURE_OPENAI_API_KEY",
         quirks=chat.AZURE,
@@ -141,6 +165,14 @@ _ROWS: Final = (
         models=("fugu-ultra", "fugu"),
     ),
     Vendor(
+        id="cohere",
+        base_url="https://api.cohere.ai/compatibility/v1",
+        surfaces=(CHAT,),
+        key_name="COHERE_API_KEY",
+        quirks=chat.COHERE,
+        models=("command-a-03-2025", "command-a-reasoning-08-2025"),
+    ),
+    Vendor(
         id="togetherai",
         base_url="https://api.together.xyz/v1",
         surfaces=(CHAT,),
@@ -151,7 +183,11 @@ _ROWS: Final = (
     Vendor(
         id="fireworks",
         base_url="https://api.fireworks.ai/inference/v1",
-        surfaces=(CHAT,),
+        surfaces=(
+            CHAT,
+            twin(chat.FIREWORKS, "fireworks", drop=chat.FIREWORKS.drop - {"store"}),
+            messages(chat.FIREWORKS),
+        ),
         key_name="FIREWORKS_API_KEY",
         quirks=chat.FIREWORKS,
         models=("accounts/fireworks/models/gpt-oss-120b",),
@@ -159,70 +195,18 @@ _ROWS: Final = (
     Vendor(
         id="ollama",
         base_url="http://localhost:11434/v1",
-        surfaces=(CHAT,),
+        surfaces=(CHAT, twin(chat.OLLAMA, "ollama"), messages(chat.OLLAMA)),
         key_name="OLLAMA_API_KEY",
         key_required=False,
         quirks=chat.OLLAMA,
     ),
-    Vendor(
-        id="openai-compatible",
-        base_url="",
-        surfaces=(CHAT,),
-        key_name="OPENAI_COMPATIBLE_API_KEY",
-        key_required=False,
-        quirks=chat.COMPATIBLE,
-    ),
     *BEDROCK,
+    *CHINA,
+    *CLOUDS,
+    *HOSTS,
+    *LOCAL,
+    *TENCENT,
 )
 
 VENDORS: Final[Mapping[str, Vendor]] = {row.id: row for row in _ROWS}
 """Every built-in vendor by its id. An empty base URL must be set by the operator."""
-
-ALIASES: Final[Mapping[str, str]] = {
-    "amazon-bedrock": "bedrock",
-    "aws": "bedrock",
-    "aws-bedrock": "bedrock",
-    "azure-foundry": "azure",
-    "azure-openai": "azure",
-    "claude": "anthropic",
-    "deep-seek": "deepseek",
-    "fireworks-ai": "fireworks",
-    "google": "gemini",
-    "google-gemini": "gemini",
-    "grok": "xai",
-    "mistral-ai": "mistral",
-    "mistralai": "mistral",
-    "open-router": "openrouter",
-    "sakana": "sakanaai",
-    "openai_compatible": "openai-compatible",
-    "together": "togetherai",
-    "together-ai": "togetherai",
-    "x-ai": "xai",
-}
-"""Other names of those vendors."""
-
-DIALECT_ALIASES: Final[Mapping[str, DialectName]] = {
-    "anthropic": "anthropic-messages",
-    "azure-openai": "openai-chat",
-    "bedrock": "bedrock-converse",
-    "converse": "bedrock-converse",
-    "chat-completions": "openai-chat",
-    "deepseek": "openai-chat",
-    "fireworks": "openai-chat",
-    "gemini": "gemini-generate",
-    "google": "gemini-generate",
-    "groq": "openai-chat",
-    "mistral": "openai-chat",
-    "mistral-chat": "openai-chat",
-    "openai": "openai-chat",
-    "openai-compatible": "openai-chat",
-    "openai_responses": "openai-responses",
-    "openrouter": "openai-chat",
-    "responses": "openai-responses",
-    "sakanaai": "openai-responses",
-    "together": "openai-chat",
-    "togetherai": "openai-chat",
-    "vllm": "openai-chat",
-    "xai": "openai-chat",
-}
-"""What recordings call the dialects of ours."""

@@ -16,7 +16,7 @@ from motes.dialects.anthropic_messages.parts import text_block
 from motes.dialects.anthropic_messages.tools import choice_of, tools_of
 from motes.dialects.anthropic_messages.turns import Turns
 from motes.dialects.base import Traits, UpstreamBody
-from motes.dialects.claude_generations import Generation, generation_of
+from motes.dialects.claude_generations import NO_CLAUDE, Generation, generation_of
 from motes.dialects.claude_reasoning import Plan, Situation, plan
 from motes.dialects.claude_schema import closed, rooted
 from motes.quirks import Quirks
@@ -50,7 +50,7 @@ _JSON_BY_SCHEMA: Final = "Answer with one JSON value and nothing else. It must f
 def body(request: ChatRequest, model: str, quirks: Quirks, traits: Traits) -> UpstreamBody:
     """The request in the API's own words. Raises InvalidRequest for what cannot be said in them."""
     notes: list[str] = []
-    generation = _generation(model, traits)
+    generation = _generation(model, quirks, traits)
     turns = Turns(notes, reasons=generation.thinking != "none")
     turns.add_all(request.messages)
     tools = tools_of(request, notes)
@@ -59,7 +59,8 @@ def body(request: ChatRequest, model: str, quirks: Quirks, traits: Traits) -> Up
     if reasoning.on or not generation.prefill:
         turns.end_with_user()
     output = _output(request, generation, reasoning, turns, notes)
-    json: dict[str, Any] = {"model": model, "max_tokens": reasoning.max_tokens, "stream": True}
+    json: dict[str, Any] = {} if quirks.model_in_path else {"model": model}
+    json |= {"max_tokens": reasoning.max_tokens, "stream": True}
     json |= {"system": turns.system} if turns.system else {}
     json["messages"] = turns.messages
     json |= {"tools": tools} if tools else {}
@@ -78,8 +79,8 @@ def body(request: ChatRequest, model: str, quirks: Quirks, traits: Traits) -> Up
     )
 
 
-def _generation(model: str, traits: Traits) -> Generation:
-    generation = generation_of(model)
+def _generation(model: str, quirks: Quirks, traits: Traits) -> Generation:
+    generation = NO_CLAUDE if quirks.thinking_form == "budget" else generation_of(model)
     return replace(generation, thinking="none", default_on=False) if traits.reasoning is False else generation
 
 

@@ -66,7 +66,8 @@ def body(request: ChatRequest, model: str, quirks: Quirks, traits: Traits) -> Up
     draft.put("tools", tools.entries or None)
     draft.put("tool_choice", tools.choice)
     draft.put("parallel_tool_calls", tools.parallel)
-    _put_format(request, messages, quirks.json_schema, draft)
+    support = (reasoning.active and quirks.json_when_reasoning) or quirks.json_schema
+    _put_format(request, messages, support, draft)
     _put_limits(request, quirks, reasoning, draft)
     _put_reasoning(request, reasoning, draft)
     _put_extensions(request, draft)
