@@ -45,6 +45,8 @@ def errors() -> st.SearchStrategy[VendorError]:
 
 def particles() -> st.SearchStrategy[Any]:
     st.register_type_strategy(VendorError, errors())
+    # JSON readers keep no more of an integer than a double does.
+    st.register_type_strategy(int, st.integers(-(2**53), 2**53))
     mappings = st.dictionaries(words(), json_values(), max_size=3)
     special: dict[type, dict[str, st.SearchStrategy[Any]]] = {
         p.VendorState: {"state": mappings},
