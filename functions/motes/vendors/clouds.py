@@ -4,11 +4,13 @@ Data only. Sources: cloud.baidu.com/doc/qianfan, cloud.google.com/vertex-ai, vol
 read 2026-11-29).
 """
 
+from dataclasses import replace
 from typing import Final
 
 from motes.quirks import ModelRule, Quirks
 from motes.vendors.efforts import SWITCH, efforts
 from motes.vendors.parameters import OPENAI_ONLY
+from motes.vendors.responses_quirks import OPENAI
 from motes.vendors.twins import responses
 from motes.vendors.vendor import CHAT, Surface, Vendor
 
@@ -40,9 +42,8 @@ _CLAUDE: Final = Quirks(model_in_path=True, extra_body={"anthropic_version": "ve
 # Models of others behind OpenAI's protocol, by `maker/model`.
 _OPEN: Final = Quirks(drop=OPENAI_ONLY | {"prompt_cache_key", "user"})
 
-_OPENAI: Final = Quirks(
-    developer_role=True, effort_map=efforts("low", "medium", "high"), drop=frozenset({"verbosity"})
-)
+# OpenAI's own, whose reasoning can be read nowhere else.
+_OPENAI: Final = replace(OPENAI, reasoning_origin="vertex-openai")
 
 VOLCENGINE: Final = Quirks(
     token_field="max_completion_tokens",  # noqa: S106 (a member's name)
@@ -88,7 +89,12 @@ CLOUDS: Final = (
                 quirks=_CLAUDE,
             ),
             Surface(dialect="openai-chat", path="endpoints/openapi/chat/completions", quirks=_OPEN),
-            responses(_OPENAI, "vertex-openai", "publishers/openai/v1/responses"),
+            Surface(
+                dialect="openai-responses",
+                path="publishers/openai/v1/responses",
+                quirks=_OPENAI,
+                stored_runs=False,
+            ),
         ),
         model_surfaces={
             "claude-*": "anthropic-messages",

@@ -1,0 +1,46 @@
+"""One request that has everything, and what each vendor is sent for it: written from the vendors' references.
+
+`tests/explain/<vendor>.json` holds the model that is asked and all that `motes explain` shows; a file with a
+dialect in its name is of another of the vendor's surfaces.
+"""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from motes.cli import main
+from motes.vendors.table import VENDORS
+
+FOLDER = Path(__file__).parents[1] / "explain"
+REQUEST = (FOLDER / "request.json").read_bytes()
+GOLDEN = sorted(path for path in FOLDER.glob("*.json") if path.stem != "request")
+
+
+@pytest.fixture
+def explain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: Any) -> Any:
+    monkeypatch.setenv("MOTES_HOME", str(tmp_path))
+    for name in ("MOTES_CONFIG", "AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+    def run(model: str, body: bytes = REQUEST) -> Any:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(body)))
+        main(["explain", "--model", model])
+        return json.loads(capfdbinary.readouterr().out)
+
+    return run
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_a_request_with_everything_becomes_what_the_vendor_takes(explain: Any, path: Path) -> None:
+    golden = json.loads(path.read_text())
+    model = golden.pop("model")
+    assert model.partition("/")[0] == path.stem.partition(".")[0]
+    assert explain(model) == golden
+
+
+def test_every_row_has_its_golden_file() -> None:
+    assert {path.stem for path in GOLDEN if "." not in path.stem} == set(VENDORS)
