@@ -13,8 +13,10 @@ from motes.executor.policy import Backoff, Policy
 from reference.shared import CASE_DIALECTS, cases, checker, needs_shared
 
 pytestmark = needs_shared
-ROWS = ("openai", "anthropic", "gemini", "openrouter", "groq", "mistral", "deepseek", "bedrock")
+ROWS = ("openai", "anthropic", "gemini", "openrouter", "groq", "mistral", "deepseek", "bedrock", "ollama")
 ROW_OF = {"bedrock-converse": "bedrock"}
+# Rows that are asked in another protocol than their first one.
+SPOKEN = {"ollama": "ollama-chat"}
 SCALE = 1 / 25
 NOTHING_MORE = b"".join(
     (
@@ -26,10 +28,15 @@ NOTHING_MORE = b"".join(
 AGAIN = Policy(http=Backoff(2, 0.0), connection=Backoff(2, 0.0))
 
 
+def row_of(name: str, upstream: Upstream) -> str:
+    dialect = f'dialect = "{SPOKEN[name]}"\n' if name in SPOKEN else ""
+    return f'[vendors.{name}]\nbase_url = "{upstream.base_url}"\nkey = "sk-x"\n{dialect}'
+
+
 def toml(upstream: Upstream, **settings: Any) -> str:
     """Every vendor of the cases at the scripted upstream, and one that sends snapshots for deltas."""
     head = "".join(f"{name} = {value}\n" for name, value in settings.items())
-    rows = [f'[vendors.{name}]\nbase_url = "{upstream.base_url}"\nkey = "sk-x"\n' for name in ROWS]
+    rows = [row_of(name, upstream) for name in ROWS]
     rows += [vendor_row(upstream.base_url, "plain"), vendor_row(upstream.base_url, "cumulative")]
     return head + "".join(rows) + '[vendors.cumulative.quirks]\ndelta_mode = "cumulative"\n'
 

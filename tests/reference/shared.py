@@ -26,6 +26,9 @@ CORPUS_DIALECTS = {
     "gemini-generate": "gemini-generate",
     "bedrock-converse": "bedrock-converse",
     "bedrock-invoke": "bedrock-invoke",
+    "ollama-chat": "ollama-chat",
+    "ollama-generate": "ollama-chat",
+    "cohere-chat": "cohere-chat",
 }
 CASE_DIALECTS = {
     "openai": "openai-chat",
@@ -39,6 +42,7 @@ CASE_DIALECTS = {
     "anthropic": "anthropic-messages",
     "gemini": "gemini-generate",
     "bedrock-converse": "bedrock-converse",
+    "ollama": "ollama-chat",
 }
 
 FINISH = {
@@ -52,6 +56,9 @@ FINISH = {
     "compaction": "stop",
     "STOP": "stop",
     "COMPLETE": "stop",
+    "STOP_SEQUENCE": "stop",
+    "load": "stop",
+    "unload": "stop",
     "length": "length",
     "max_tokens": "length",
     "LENGTH": "length",
@@ -60,6 +67,7 @@ FINISH = {
     "MAX_TOKENS": "length",
     "tool_calls": "tool_calls",
     "tool_use": "tool_calls",
+    "TOOL_CALL": "tool_calls",
     "function_call": "tool_calls",
     "content_filter": "content_filter",
     "content_filtered": "content_filter",
@@ -78,6 +86,8 @@ FINISH_ERRORS = {
     "malformed_model_output",
     "malformed_tool_use",
     "error",
+    "ERROR",
+    "TIMEOUT",
     # A Responses run that failed, was cancelled, or is not over yet: no answer, and no success.
     "failed",
     "cancelled",
@@ -160,6 +170,8 @@ def usage_of(dialect: str, raw: dict[str, Any] | None, vendor: str) -> dict[str,
             "completion": completion,
             "total": raw.get("totalTokenCount") or prompt + completion,
         }
+    if dialect in ("cohere-chat", "ollama-chat"):
+        return _two_counts(raw)
     if "prompt_tokens" not in raw:
         return None
     completion = raw.get("completion_tokens") or 0
@@ -171,6 +183,16 @@ def usage_of(dialect: str, raw: dict[str, Any] | None, vendor: str) -> dict[str,
         "completion": completion,
         "total": total if total is not None else raw["prompt_tokens"] + completion,
     }
+
+
+def _two_counts(raw: dict[str, Any]) -> dict[str, int] | None:
+    """Cohere counts all tokens, cached ones among them, and apart those that are billed; Ollama its own way."""
+    counts = raw.get("tokens") or raw.get("billed_units") or raw
+    prompt = counts.get("input_tokens", counts.get("prompt_eval_count"))
+    completion = counts.get("output_tokens", counts.get("eval_count"))
+    if prompt is None or completion is None:
+        return None
+    return {"prompt": prompt, "completion": completion, "total": prompt + completion}
 
 
 def _bedrock_usage(raw: dict[str, Any]) -> dict[str, int]:
