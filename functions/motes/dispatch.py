@@ -104,10 +104,37 @@ def generate(
 def _address(vendor: Vendor, dialect: Dialect, model: str, secret: str | None) -> str:
     """Where the request goes: the vendor's address, or that of such a key, and the surface's path."""
     surface = vendor.surfaces[0]
-    heads = [head for head in vendor.addresses if secret and secret.startswith(head)]
-    base = vendor.addresses[heads[0]] if heads else vendor.base_url
     path = dialect.path(model) if surface.path is None else placed_path(surface.path, model)
-    return join_url(base.rstrip("/").removesuffix(surface.in_place_of), path)
+    return join_url(_base_of(vendor, secret).rstrip("/").removesuffix(surface.in_place_of), path)
+
+
+def _base_of(vendor: Vendor, secret: str | None) -> str:
+    heads = [head for head in vendor.addresses if secret and secret.startswith(head)]
+    return vendor.addresses[heads[0]] if heads else vendor.base_url
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errand:
+    """A question beside the conversation: what to send to the vendor's own host, and what signs it."""
+
+    request: UpstreamRequest
+    sign: Callable[[UpstreamRequest, datetime], UpstreamRequest] = unsigned
+
+
+def errand(
+    vendor: Vendor,
+    secret: str | None,
+    path: str,
+    *,
+    in_place_of: str = "",
+    headers: Mapping[str, str] | None = None,
+) -> Errand:
+    """A GET below the vendor's address, or in place of that end of it which `in_place_of` names. Raises
+    PrepareError where it cannot be signed.
+    """
+    url = join_url(_base_of(vendor, secret).rstrip("/").removesuffix(in_place_of), path)
+    plain = UpstreamRequest(method="GET", url=url, headers={**vendor.headers, **(headers or {})})
+    return Errand(request=authorise(plain, vendor, secret), sign=signature(vendor, secret))
 
 
 def _written(body: Mapping[str, Any]) -> bytes:

@@ -92,6 +92,9 @@ class Settings(_Closed):
     vendor_keys_max_age_s: float = Field(default=300, ge=1)
     """After how long at the latest a vendor's key that was changed in SSM is used."""
 
+    models_max_age_s: float = Field(default=600, ge=1)
+    """For how long a vendor's list of models stands before it is asked again."""
+
     aws_region: str = Field(default="us-east-1", pattern=_REGION)
     """Where Amazon's own models are asked: `aws_region` here, else AWS_REGION, else AWS_DEFAULT_REGION."""
 
@@ -141,11 +144,22 @@ def _place(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def home_of(environ: Mapping[str, str]) -> Path:
-    """`$MOTES_HOME`, else `motes` in the XDG data directory."""
+    """`$MOTES_HOME`, else `motes` in the XDG data directory. Raises PrepareError where it cannot be told."""
     if environ.get("MOTES_HOME"):
-        return Path(environ["MOTES_HOME"]).expanduser()
+        return _expanded("MOTES_HOME", environ["MOTES_HOME"])
     data = environ.get("XDG_DATA_HOME")
-    return (Path(data) if data else Path.home() / ".local" / "share") / "motes"
+    try:
+        return (Path(data) if data else Path.home() / ".local" / "share") / "motes"
+    except RuntimeError:
+        raise PrepareError("there is no home directory: set MOTES_HOME", code="bad_setting") from None
+
+
+def _expanded(variable: str, text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        message = f"environment variable {variable}: there is no user of that name"
+        raise PrepareError(message, code="bad_setting") from None
 
 
 def closest(word: str, known: Iterable[str]) -> str:
@@ -167,12 +181,20 @@ def _variable(name: str) -> str:
 def _find(environ: Mapping[str, str], directory: Path, home: Path) -> Path | None:
     named = environ.get("MOTES_CONFIG")
     if named:
-        path = Path(named).expanduser()
-        if not path.is_file():
+        path = _expanded("MOTES_CONFIG", named)
+        if not _is_file(path):
             raise PrepareError(f"MOTES_CONFIG: there is no file {path}", code="bad_setting")
         return path
     places = (directory / FILE_NAME, home / FILE_NAME)
-    return next((path for path in places if path.is_file()), None)
+    return next((path for path in places if _is_file(path)), None)
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is a file; what may not even be looked at is one, and reading it says why."""
+    try:
+        return path.is_file()
+    except OSError:
+        return True
 
 
 def _read(path: Path) -> dict[str, Any]:

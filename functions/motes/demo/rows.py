@@ -28,6 +28,7 @@ def demo_rows(base_urls: Mapping[str, str]) -> dict[str, Vendor]:
             surfaces=(surface,),
             auth=NO_AUTH,
             key_required=False,
+            model_list=None,
             models=tuple(SCRIPTS),
         )
         for id, surface in _SURFACES.items()

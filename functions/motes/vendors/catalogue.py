@@ -192,6 +192,7 @@ def _changed(row: Vendor | None, id: str, changes: VendorSettings) -> Vendor:
         quirks=_quirks(base.quirks, changes.quirks),
         timeouts=_timeouts(base.timeouts, changes),
         headers={**base.headers, **{name.lower(): value for name, value in changes.headers.items()}},
+        model_list=base.model_list if changes.models is None else None,
         models=base.models if changes.models is None else tuple(changes.models),
     )
 

@@ -57,6 +57,39 @@ class Surface:
     stored_runs: bool = True
 
 
+ListShape = Literal[
+    "openai",
+    "per-million",
+    "anthropic",
+    "gemini",
+    "cohere",
+    "xai",
+    "novita",
+    "cloudflare",
+    "ollama",
+    "lmstudio",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelList:
+    """Where a vendor lists its models, and how the list is written.
+
+    `path` (with query) stands below the vendor's address, or in place of that end of it which `in_place_of`
+    names. `shape` is what `model_lists.read` is told; `headers` are sent besides the key.
+    """
+
+    path: str = "models"
+    shape: ListShape = "openai"
+    in_place_of: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+BY_DIALECT: Final = ModelList(path="")
+"""The list is where the vendor's default dialect has it."""
+
+ResourceKind = Literal["vnd.ant.file", "vnd.oai.container_file", "vnd.gem.file"]
+
 CHAT: Final = Surface(dialect="openai-chat")
 MESSAGES: Final = Surface(dialect="anthropic-messages")
 GENERATE: Final = Surface(dialect="gemini-generate")
@@ -69,7 +102,8 @@ class Vendor:
     `model_surfaces` names the dialect of models that only one of the others serves, by patterns of their
     names (`*` stands for anything). `base_path` is added to an address that is given without it. `address` is
     what an operator's own address looks like, where the row has none. `addresses` are those of other keys of
-    the same vendor, by what these keys begin with.
+    the same vendor, by what these keys begin with. `model_list` is None where there is no list that says what
+    can be asked for; `models` stand for it then. `resources` are the kinds of files that lie there.
     """
 
     id: str
@@ -85,5 +119,7 @@ class Vendor:
     base_path: str = ""
     address: str = ""
     addresses: Mapping[str, str] = field(default_factory=dict)
+    model_list: ModelList | None = BY_DIALECT
+    resources: tuple[ResourceKind, ...] = ()
     models: tuple[str, ...] = ()
     """A few models to list; a vendor serves whatever name it knows."""
