@@ -7,13 +7,13 @@ without naming it. Raises InvalidRequest for a schema nested beyond reason.
 Source: JSON Schema 2020-12, core and validation; RFC 6901 for references (read 2026-11-29).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from motes.errors import InvalidRequest
 from motes.quirks import SchemaForm
+from motes.schema_nodes import Node, both, either, may_be_null, named, rows, text, type_of
 
-Node = dict[str, Any]
 Refs = tuple[str, ...]
 
 MAX_DEPTH: Final = 60
@@ -45,6 +45,7 @@ _PLAIN: Final = frozenset(
         "nullable",
     }
 )
+_STRUCTURE: Final = frozenset({"properties", "required", "items", "additionalProperties"})
 # What says nothing about values, or was turned into what a plain parser reads.
 _SETTLED: Final = frozenset(
     {"$schema", "$id", "$comment", "$anchor", "$ref", "const", "anyOf", "oneOf", "allOf", "prefixItems"}
@@ -124,8 +125,8 @@ class _Reader:
         self._count(depth)
         flat, refs = self._flat(node, refs)
         self.lost |= flat.keys() - _PLAIN - _SETTLED
-        out = {key: value for key, value in flat.items() if key in _PLAIN}
-        out["type"] = _type_of(flat)
+        out = {key: value for key, value in flat.items() if key in _PLAIN - _STRUCTURE}
+        out["type"] = type_of(flat)
         if "const" in flat:
             out["enum"] = [flat["const"]]
         if out["type"] == "object":
@@ -136,18 +137,19 @@ class _Reader:
 
     def _flat(self, node: Mapping[str, Any], refs: Refs) -> tuple[Node, Refs]:
         """The node with its reference, its parts and one of its alternatives in itself."""
+        self._count(len(refs))
         flat = dict(node)
         for _ in range(MAX_DEPTH):
             if isinstance(flat.get("$ref"), str):
                 ref = flat.pop("$ref")
                 target, refs = self._target(ref, refs), (*refs, ref)
                 flat = {**(target or {"type": "object"}), **flat}
-            elif _rows(flat, "allOf"):
-                parts = _rows(flat, "allOf")
+            elif rows(flat, "allOf"):
+                parts = rows(flat, "allOf")
                 del flat["allOf"]
                 for part in parts:
-                    flat = _both(flat, part)
-            elif _rows(flat, "anyOf") or _rows(flat, "oneOf"):
+                    flat = both(flat, part)
+            elif rows(flat, "anyOf") or rows(flat, "oneOf"):
                 flat = self._chosen(flat, refs)
             else:
                 return flat, refs
@@ -155,19 +157,19 @@ class _Reader:
 
     def _chosen(self, flat: Node, refs: Refs) -> Node:
         """One node for several alternatives: objects together, else the first, the others in words."""
-        named = _rows(flat, "anyOf") or _rows(flat, "oneOf")
-        choices = [self._flat(choice, refs)[0] if "$ref" in choice else choice for choice in named]
+        told = rows(flat, "anyOf") or rows(flat, "oneOf")
+        choices = [self._flat(choice, refs)[0] if "$ref" in choice else choice for choice in told]
         rest = {key: value for key, value in flat.items() if key not in ("anyOf", "oneOf")}
         real = [choice for choice in choices if choice.get("type") != "null"]
         if not real:
             return {"type": "string", **rest}
         if len(real) > 1 and all("properties" in choice for choice in real):
-            return {**_either(real), **rest}
+            return {**either(real), **rest}
         if len(real) > 1:
             self.lost.add("anyOf")
-            said = f"Or: {', '.join(_named(choice) for choice in real[1:])}."
+            said = f"Or: {', '.join(named(choice) for choice in real[1:])}."
             rest["description"] = " ".join(
-                filter(None, [_text(rest, "description") or _text(real[0], "description"), said])
+                filter(None, [text(rest, "description") or text(real[0], "description"), said])
             )
         return {**real[0], **rest}
 
@@ -179,13 +181,15 @@ class _Reader:
         kept = [
             name
             for name in (required if isinstance(required, list) else ())
-            if isinstance(name, str) and name in members and not _may_be_null(members[name])
+            if isinstance(name, str) and name in members and not may_be_null(members[name])
         ]
-        out.pop("required", None)
         if kept:
             out["required"] = kept
-        if isinstance(flat.get("additionalProperties"), Mapping):
-            out["additionalProperties"] = self._plain(flat["additionalProperties"], refs, depth + 1)
+        others = flat.get("additionalProperties")
+        if isinstance(others, Mapping):
+            out["additionalProperties"] = self._plain(others, refs, depth + 1)
+        elif isinstance(others, bool):
+            out["additionalProperties"] = others
 
     def _items(self, flat: Node, refs: Refs, depth: int) -> Node:
         items = flat.get("items")
@@ -203,76 +207,3 @@ class _Reader:
                 param="tools",
                 code="invalid_schema",
             )
-
-
-def _type_of(node: Mapping[str, Any]) -> str:
-    """The one type of a node: its own, the first that is not null, or what its keywords tell."""
-    value = node.get("type")
-    types = [kind for kind in (value if isinstance(value, list) else [value]) if isinstance(kind, str)]
-    real = [kind for kind in types if kind != "null"]
-    if real:
-        return real[0]
-    if "properties" in node or "additionalProperties" in node:
-        return "object"
-    if "items" in node or "prefixItems" in node:
-        return "array"
-    values = [node["const"]] if "const" in node else node.get("enum")
-    return next(_types_in(values), "string")
-
-
-def _types_in(values: Any) -> Iterator[str]:
-    for value in values if isinstance(values, list) else ():
-        if isinstance(value, bool):
-            yield "boolean"
-        elif isinstance(value, int | float):
-            yield "integer" if isinstance(value, int) else "number"
-        elif isinstance(value, str):
-            yield "string"
-
-
-def _may_be_null(node: Any) -> bool:
-    """Whether null is among what a node allows: a plain parser is told that it may be left out."""
-    if not isinstance(node, Mapping):
-        return False
-    kind = node.get("type")
-    choices = [*_rows(node, "anyOf"), *_rows(node, "oneOf")]
-    return (isinstance(kind, list) and "null" in kind) or any(c.get("type") == "null" for c in choices)
-
-
-def _both(first: Node, second: Mapping[str, Any]) -> Node:
-    """Both at once: the members and demands of both, and the first one's word where they differ."""
-    out = {**second, **first}
-    if isinstance(first.get("properties"), Mapping) and isinstance(second.get("properties"), Mapping):
-        out["properties"] = {**second["properties"], **first["properties"]}
-    if isinstance(first.get("required"), list) and isinstance(second.get("required"), list):
-        out["required"] = [*first["required"], *second["required"]]
-    return out
-
-
-def _either(choices: list[Mapping[str, Any]]) -> Node:
-    """One object for several: every member of any, and only the demands that all of them make."""
-    out: Node = {"type": "object"}
-    members: Node = {}
-    for choice in choices:
-        if isinstance(choice["properties"], Mapping):
-            members = {**choice["properties"], **members}
-    out["properties"] = members
-    wanted = [choice.get("required") for choice in choices]
-    lists = [names if isinstance(names, list) else [] for names in wanted]
-    common = [name for name in lists[0] if all(name in names for names in lists)]
-    return out | ({"required": common} if common else {})
-
-
-def _named(node: Mapping[str, Any]) -> str:
-    """A node in a word or two."""
-    return _text(node, "title") or _text(node, "description") or _type_of(node)
-
-
-def _text(node: Mapping[str, Any], key: str) -> str:
-    value = node.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def _rows(node: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    value = node.get(key)
-    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []

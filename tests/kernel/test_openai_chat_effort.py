@@ -6,6 +6,7 @@ import pytest
 
 from fakes.chat_requests import COMPATIBLE, build, sent, told
 from motes.quirks import Quirks
+from motes.vendors.chat_quirks import COHERE
 from motes.vendors.table import VENDORS
 
 
@@ -44,6 +45,49 @@ from motes.vendors.table import VENDORS
         ("openrouter", "a/b", "max", {"reasoning": {"effort": "max"}}),
         ("openrouter", "a/b", "off", {"reasoning": {"enabled": False}}),
         ("openrouter", "google/x", "max", {"reasoning": {"effort": "high"}}),
+        ("alibaba", "qwen3.8-max", "low", {"enable_thinking": True, "reasoning_effort": "low"}),
+        ("alibaba", "qwen3.8-max", "high", {"enable_thinking": True}),
+        ("alibaba", "qwen-plus", "off", {"enable_thinking": False}),
+        ("alibaba", "qwq-plus", "off", {}),
+        ("baidu", "deepseek-v3.2", "high", {"thinking": {"type": "enabled"}}),
+        ("baidu", "ernie-5.0-thinking", "off", {"enable_thinking": False}),
+        ("baidu", "ernie-speed", "high", {}),
+        ("cerebras", "gpt-oss-120b", "off", {"reasoning_effort": "low"}),
+        ("cerebras", "zai-glm-5.3", "medium", {"reasoning_effort": "high"}),
+        ("cerebras", "qwen-3-32b", "off", {"reasoning_effort": "none"}),
+        ("codebuddy", "glm-5.2", "high", {"reasoning_effort": "high", "reasoning_summary": "auto"}),
+        ("codebuddy", "glm-5.2", "off", {}),
+        (COHERE, "command-a-reasoning", "low", {"reasoning_effort": "high"}),
+        ("deepinfra", "a/b", "off", {"reasoning_effort": "none"}),
+        ("hyperbolic", "a/b", "high", {}),
+        ("lmstudio", "x", "max", {"reasoning_effort": "high"}),
+        ("minimax", "MiniMax-M3", "low", {"thinking": {"type": "adaptive"}}),
+        ("minimax", "MiniMax-M3", "off", {"thinking": {"type": "disabled"}}),
+        ("minimax", "MiniMax-M2.7", "off", {}),
+        ("modular", "zai/GLM-5.2", "low", {"reasoning": {"effort": "high"}}),
+        ("modular", "x", "off", {"reasoning": {"enabled": False}}),
+        ("moonshot", "kimi-k2.6", "off", {"thinking": {"type": "disabled"}}),
+        ("moonshot", "kimi-k3", "xhigh", {"thinking": {"type": "enabled"}, "reasoning_effort": "max"}),
+        ("moonshot", "kimi-k2.7-code", "off", {}),
+        ("moonshot", "moonshot-v1-8k", "high", {}),
+        ("novita", "x", "off", {"enable_thinking": False}),
+        ("nvidianim", "openai/gpt-oss-20b", "off", {"reasoning_effort": "low"}),
+        ("nvidianim", "deepseek-ai/deepseek-v3.2", "off", {"chat_template_kwargs": {"thinking": False}}),
+        ("nvidianim", "qwen/qwen3-32b", "low", {"chat_template_kwargs": {"enable_thinking": True}}),
+        ("perplexity", "sonar-deep-research", "max", {"reasoning_effort": "high"}),
+        ("perplexity", "sonar-pro", "high", {}),
+        ("sambanova", "DeepSeek-V3.2", "off", {"chat_template_kwargs": {"enable_thinking": False}}),
+        ("stepfun", "step-5-preview", "off", {"reasoning_effort": "low"}),
+        ("tencent-hunyuan", "hunyuan-t1", "off", {"enable_thinking": False}),
+        ("tencent-tokenhub", "hy4", "high", {"thinking": {"type": "enabled"}}),
+        ("tencent-tokenhub", "minimax-m3", "high", {"thinking": {"type": "adaptive"}}),
+        ("vllm", "x", "minimal", {"reasoning_effort": "minimal"}),
+        ("volcengine", "doubao-seed", "max", {"thinking": {"type": "enabled"}, "reasoning_effort": "high"}),
+        ("volcengine", "doubao-seed", "off", {"thinking": {"type": "disabled"}}),
+        ("zai", "glm-4.7", "high", {"thinking": {"type": "enabled"}}),
+        ("zai", "glm-5.2", "xhigh", {"thinking": {"type": "enabled"}, "reasoning_effort": "xhigh"}),
+        ("zai", "glm-5.3", "off", {"thinking": {"type": "enabled"}, "reasoning_effort": "low"}),
+        ("zai", "glm-4.7", "off", {"thinking": {"type": "disabled"}}),
         (COMPATIBLE, "x", "xhigh", {"reasoning_effort": "xhigh"}),
         (COMPATIBLE, "x", "off", {"reasoning_effort": "none"}),
         (Quirks(reasoning_control="thinking-type"), "x", "low", {"thinking": {"type": "enabled"}}),
@@ -55,8 +99,36 @@ def test_effort_is_said_in_the_vendors_words(
     vendor: Any, model: str, effort: str, wire: dict[str, Any]
 ) -> None:
     out = build(vendor, model, reasoning_effort=effort)
-    members = ("reasoning", "reasoning_effort", "thinking", "enable_thinking", "prompt_mode")
-    assert {name: out.json[name] for name in members if name in out.json} == wire
+    members = {
+        "chat_template_kwargs",
+        "enable_thinking",
+        "prompt_mode",
+        "reasoning",
+        "reasoning_effort",
+        "reasoning_summary",
+        "thinking",
+    }
+    assert {name: value for name, value in out.json.items() if name in members} == wire
+
+
+def test_what_has_no_grades_is_switched_with_a_word_for_the_grade() -> None:
+    assert "no grades" in told(build("novita", reasoning_effort="low"))
+    assert "grades" not in told(build("novita", reasoning={"enabled": True}))
+    assert "reasoning effort" in told(build("minimax", "MiniMax-M2.7", reasoning_effort="off"))
+
+
+def test_a_budget_goes_where_there_is_a_place_for_one() -> None:
+    budget = {"reasoning": {"max_tokens": 2000}}
+    assert sent("siliconflow", **budget)["thinking_budget"] == 2000
+    assert sent("tencent-tokenhub", **budget)["thinking"] == {"type": "enabled", "budget_tokens": 2000}
+    assert sent("zai", "glm-4.7", **budget)["thinking"] == {"type": "enabled"}
+
+
+def test_what_the_caller_says_beside_a_switch_is_kept_where_it_is_known() -> None:
+    kept = sent("zai", "glm-4.7", thinking={"type": "enabled", "clear_thinking": True, "made_up": 1})
+    assert kept["thinking"] == {"type": "enabled", "clear_thinking": True}
+    asked = {"chat_template_kwargs": {"custom": 1}, "reasoning_effort": "off"}
+    assert sent("sambanova", **asked)["chat_template_kwargs"] == {"enable_thinking": False, "custom": 1}
 
 
 @pytest.mark.parametrize(

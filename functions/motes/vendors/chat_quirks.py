@@ -27,6 +27,11 @@ _OPENAI_RULES: Final = (
 )
 
 NEVER_REASONING: Final = family("gpt-3.5", "gpt-35", "gpt-4", "gpt-4o", "chatgpt")
+# Models of other makers keep their own ways there.
+OTHERS_ON_AZURE: Final = (
+    ModelRule(prefix="grok", efforts=efforts("low", "medium", "high"), schema="no-refs"),
+    ModelRule(prefix="mistral", token_field="max_tokens"),  # noqa: S106 (a member's name)
+)
 
 OPENAI: Final = Quirks(
     token_field="max_completion_tokens",  # noqa: S106 (a member's name)
@@ -48,7 +53,7 @@ OPENAI: Final = Quirks(
 AZURE: Final = replace(
     OPENAI,
     reasoning_models=(),
-    model_rules=(*_OPENAI_RULES, *NEVER_REASONING),
+    model_rules=(*_OPENAI_RULES, *NEVER_REASONING, *OTHERS_ON_AZURE),
     drop=frozenset({"prediction", "web_search_options"}),
     passthrough=OPENAI.passthrough | {"data_sources", "user_security_context"},
 )

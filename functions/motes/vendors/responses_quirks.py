@@ -66,7 +66,7 @@ OPENAI: Final = replace(
 AZURE: Final = replace(
     OPENAI,
     reasoning_models=(),
-    model_rules=(*_OPENAI_RULES, *chat.NEVER_REASONING),
+    model_rules=(*_OPENAI_RULES, *chat.NEVER_REASONING, *chat.OTHERS_ON_AZURE),
     reasoning_origin="azure-openai",
     replay_phase=False,
     search_tool=_PREVIEW,
