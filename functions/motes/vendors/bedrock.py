@@ -2,6 +2,8 @@
 
 Data only. `{region}` in an address is the operator's; a key is a bearer key of Bedrock or a pair of AWS's.
 Which host serves a model differs: Converse serves most, the compatible endpoints OpenAI's and a few more.
+Converse's own models are listed at another host (bedrock.{region}.amazonaws.com), where no key of a row goes:
+`models` stand for them, and only Mantle's list is asked for.
 Sources: Amazon Bedrock user guide, "Endpoints", "Inference using OpenAI APIs", "Amazon Bedrock API keys";
 "Claude on Amazon Bedrock" (platform.claude.com/docs; all read 2026-11-29).
 """
@@ -12,7 +14,7 @@ from typing import Final
 from motes.quirks import Quirks
 from motes.settings import AWS_KEY
 from motes.vendors.efforts import efforts, family
-from motes.vendors.vendor import CHAT, Auth, Surface, Timeouts, Vendor
+from motes.vendors.vendor import CHAT, Auth, ModelList, Surface, Timeouts, Vendor
 
 _LEVELS: Final = ("low", "medium", "high")
 _ALWAYS: Final = (*_LEVELS, "xhigh")
@@ -55,7 +57,14 @@ _CLAUDE: Final = (
 )
 
 
-def _row(id: str, base_url: str, *surfaces: Surface, service: str, models: tuple[str, ...]) -> Vendor:
+def _row(
+    id: str,
+    base_url: str,
+    *surfaces: Surface,
+    service: str,
+    models: tuple[str, ...],
+    model_list: ModelList | None = None,
+) -> Vendor:
     return Vendor(
         id=id,
         base_url=base_url,
@@ -63,6 +72,7 @@ def _row(id: str, base_url: str, *surfaces: Surface, service: str, models: tuple
         auth=Auth("sigv4", service),
         key_name=AWS_KEY,
         timeouts=_LONG,
+        model_list=model_list,
         models=models,
     )
 
@@ -92,6 +102,7 @@ BEDROCK: Final = (
         Surface(dialect="openai-responses", quirks=_RESPONSES_OF_MANTLE),
         service="bedrock-mantle",
         models=("openai.gpt-oss-120b", "openai.gpt-oss-20b"),
+        model_list=ModelList(),
     ),
     _row(
         # GPT-5 and later are on this route only, and the others not on it.

@@ -19,6 +19,7 @@ _QWEN: Final = SWITCH | {"minimal": "low", "low": "low", "xhigh": "max", "max": 
 # help.aliyun.com/model-studio: thinking is a flag, and graded at its ends; Qwen's template wants one system
 # text, but files of qwen-long are system messages of their own.
 ALIBABA: Final = Quirks(
+    reasoning_field="reasoning_content",
     system_first=True,
     system_apart=("fileid://",),
     reasoning_control="enable-flag-effort",
@@ -64,6 +65,7 @@ ALIBABA: Final = Quirks(
 
 # platform.minimax.io/docs: M3 thinks unless it is told not to, M2 always; failures come with status 200.
 MINIMAX: Final = Quirks(
+    reasoning_field="reasoning_details, reasoning_content",
     token_field="max_completion_tokens",  # noqa: S106 (a member's name)
     system_first=True,
     reasoning_control="thinking-type",
@@ -105,6 +107,7 @@ _FIXED: Final = frozenset({"temperature"})
 
 # platform.moonshot.ai/docs: the sampling of a Kimi is fixed; `reasoning_effort: none` is refused.
 MOONSHOT: Final = Quirks(
+    reasoning_field="reasoning_content",
     token_field="max_completion_tokens",  # noqa: S106 (a member's name)
     drop_empty=True,
     images="inline",
@@ -135,6 +138,7 @@ MOONSHOT: Final = Quirks(
 
 # platform.stepfun.com/docs
 STEPFUN: Final = Quirks(
+    reasoning_field="reasoning_content or reasoning",
     effort_map=efforts("low", "medium", "high"),
     drop=OPENAI_ONLY | {"logit_bias", "prompt_cache_key"},
     passthrough=frozenset({"reasoning_format"}),
@@ -149,6 +153,7 @@ def _codes(kind: ErrorKind, *codes: int) -> dict[str, ErrorKind]:
 # docs.z.ai: numbers and `top_p` strictly between 0 and 1; grades from 5.2 on, and 5.3 always thinks. A plan
 # that is used up is told with status 429, and waiting does not help.
 ZAI: Final = Quirks(
+    reasoning_field="reasoning_content",
     reasoning_control="thinking-type-effort",
     effort_map=SWITCH,
     reasoning_models=("glm-4.5", "glm-4.5v", "glm-4.6", "glm-4.6v", "glm-4.7", "glm-5", "glm-5v"),
@@ -202,6 +207,7 @@ CHINA: Final = (
         surfaces=(CHAT, messages(MINIMAX, "anthropic/v1/messages", "/v1"), responses(MINIMAX, "minimax")),
         key_name="MINIMAX_API_KEY",
         quirks=MINIMAX,
+        model_list=None,
         models=("MiniMax-M3", "MiniMax-M2.7"),
     ),
     Vendor(
@@ -230,6 +236,7 @@ CHINA: Final = (
         surfaces=(CHAT, messages(ZAI, "anthropic/v1/messages", "/paas/v4")),
         key_name="ZAI_API_KEY",
         quirks=ZAI,
+        model_list=None,
         models=("glm-5.3", "glm-5.2", "glm-4.7"),
     ),
 )

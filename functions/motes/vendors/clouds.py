@@ -16,6 +16,7 @@ from motes.vendors.vendor import CHAT, Surface, Vendor
 
 # The switch of reasoning is that of the model's maker.
 BAIDU: Final = Quirks(
+    reasoning_field="reasoning_content",
     reasoning_control="none",
     model_rules=(
         ModelRule(prefix="deepseek", efforts=SWITCH, reasoning_control="thinking-type", off_by_default=True),
@@ -46,6 +47,7 @@ _OPEN: Final = Quirks(drop=OPENAI_ONLY | {"prompt_cache_key", "user"})
 _OPENAI: Final = replace(OPENAI, reasoning_origin="vertex-openai")
 
 VOLCENGINE: Final = Quirks(
+    reasoning_field="reasoning_content",
     token_field="max_completion_tokens",  # noqa: S106 (a member's name)
     reasoning_control="thinking-type-effort",
     effort_map=efforts("off", "low", "medium", "high"),
@@ -103,6 +105,7 @@ CLOUDS: Final = (
         },
         key_name="VERTEX_ACCESS_TOKEN",
         quirks=GOOGLE,
+        model_list=None,
         models=("gemini-3.8-flash", "claude-sonnet-4-5@20250929"),
     ),
     Vendor(
@@ -112,6 +115,7 @@ CLOUDS: Final = (
         surfaces=(CHAT, responses(VOLCENGINE, "volcengine", drop=OPENAI_ONLY - {"service_tier", "store"})),
         key_name="ARK_API_KEY",
         quirks=VOLCENGINE,
+        model_list=None,
         models=("doubao-seed-1-8-251228",),
     ),
 )

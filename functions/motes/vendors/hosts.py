@@ -9,7 +9,7 @@ from motes.quirks import ModelRule, Quirks
 from motes.vendors.efforts import SWITCH, efforts
 from motes.vendors.parameters import LOCAL_SAMPLERS, OPENAI_ONLY
 from motes.vendors.twins import messages, responses
-from motes.vendors.vendor import CHAT, Vendor
+from motes.vendors.vendor import CHAT, ModelList, Vendor
 
 _LEVELS: Final = ("low", "medium", "high")
 
@@ -17,6 +17,7 @@ _GLM_ON_CEREBRAS: Final = efforts("off", *_LEVELS)
 
 # inference-docs.cerebras.ai: GLM wants its reasoning back in tags; the newest grade it otherwise.
 CEREBRAS: Final = Quirks(
+    reasoning_field="reasoning",
     token_field="max_completion_tokens",  # noqa: S106 (a member's name)
     developer_role=True,
     effort_map=efforts("off", *_LEVELS),
@@ -39,6 +40,7 @@ CEREBRAS: Final = Quirks(
 
 # developers.cloudflare.com/workers-ai: an answer may be refused at once instead of being queued.
 CLOUDFLARE: Final = Quirks(
+    reasoning_field="think tags",
     effort_map=efforts(*_LEVELS),
     drop=OPENAI_ONLY | {"logit_bias", "prompt_cache_key", "user"},
     passthrough=LOCAL_SAMPLERS | {"options"},
@@ -58,6 +60,7 @@ CLOUDFLARE: Final = Quirks(
 
 # deepinfra.com/docs: no tool can be forced; Google's models there leave reasoning out of their count.
 DEEPINFRA: Final = Quirks(
+    reasoning_field="reasoning_content",
     effort_map=efforts("off", *_LEVELS),
     model_rules=(
         ModelRule(prefix="google", efforts=efforts("off", *_LEVELS), reasoning_in_completion=False),
@@ -69,12 +72,14 @@ DEEPINFRA: Final = Quirks(
 
 # huggingface.co/docs/inference-providers: what is sent goes on to the provider that serves the model.
 HUGGINGFACE: Final = Quirks(
+    reasoning_field="the provider's",
     drop=OPENAI_ONLY | {"prompt_cache_key"},
     passthrough=LOCAL_SAMPLERS | {"enable_thinking", "thinking_budget"},
 )
 
 # docs.hyperbolic.xyz: OpenAI's core and nothing else.
 HYPERBOLIC: Final = Quirks(
+    reasoning_field="think tags",
     reasoning_control="none",
     drop=OPENAI_ONLY | {"logit_bias", "parallel_tool_calls", "prompt_cache_key"},
     strict_tools=False,
@@ -82,6 +87,7 @@ HYPERBOLIC: Final = Quirks(
 
 # docs.modular.com: reasoning is an object; a limit that is too high is lowered there without a word.
 MODULAR: Final = Quirks(
+    reasoning_field="reasoning",
     system_first=True,
     reasoning_control="openrouter",
     model_rules=(ModelRule(prefix="glm", efforts=efforts("off", "high", "max")),),
@@ -92,6 +98,7 @@ MODULAR: Final = Quirks(
 
 # novita.ai/docs: a limit is demanded.
 NOVITA: Final = Quirks(
+    reasoning_field="reasoning_content",
     reasoning_control="enable-flag",
     effort_map=SWITCH,
     fallback_limit=8192,
@@ -101,6 +108,7 @@ NOVITA: Final = Quirks(
 
 # docs.api.nvidia.com: what is not known is refused, so nothing is sent that need not be.
 NVIDIA: Final = Quirks(
+    reasoning_field="reasoning or reasoning_content",
     system_first=True,
     reasoning_control="template-flags",
     template_flags=("thinking",),
@@ -119,6 +127,7 @@ NVIDIA: Final = Quirks(
 
 # docs.sambanova.ai: images as data only.
 SAMBANOVA: Final = Quirks(
+    reasoning_field="reasoning",
     images="inline",
     reasoning_control="template-flags",
     effort_map=SWITCH,
@@ -130,6 +139,7 @@ SAMBANOVA: Final = Quirks(
 
 # docs.siliconflow.com: its own limit is low, so one is always sent.
 SILICONFLOW: Final = Quirks(
+    reasoning_field="reasoning_content",
     reasoning_control="enable-flag",
     effort_map=SWITCH,
     fallback_limit=8192,
@@ -146,6 +156,7 @@ HOSTS: Final = (
         surfaces=(CHAT,),
         key_name="CEREBRAS_API_KEY",
         quirks=CEREBRAS,
+        model_list=ModelList(path="public/v1/models", in_place_of="/v1"),
         models=("gpt-oss-120b", "zai-glm-5.3", "kimi-k3"),
     ),
     Vendor(
@@ -155,6 +166,7 @@ HOSTS: Final = (
         surfaces=(CHAT, responses(CLOUDFLARE, "cloudflare")),
         key_name="CLOUDFLARE_API_TOKEN",
         quirks=CLOUDFLARE,
+        model_list=ModelList(path="models/search?per_page=1000", shape="cloudflare", in_place_of="/v1"),
         models=("@cf/openai/gpt-oss-120b",),
     ),
     Vendor(
@@ -163,6 +175,7 @@ HOSTS: Final = (
         surfaces=(CHAT, messages(DEEPINFRA, "anthropic/v1/messages", "/v1/openai")),
         key_name="DEEPINFRA_API_KEY",
         quirks=DEEPINFRA,
+        model_list=ModelList(shape="per-million"),
         models=("openai/gpt-oss-120b",),
     ),
     Vendor(
@@ -172,6 +185,7 @@ HOSTS: Final = (
         surfaces=(CHAT, responses(HUGGINGFACE, "huggingface", output_format="response_format")),
         key_name="HF_TOKEN",
         quirks=HUGGINGFACE,
+        model_list=ModelList(shape="per-million"),
         models=("openai/gpt-oss-120b",),
     ),
     Vendor(
@@ -195,6 +209,7 @@ HOSTS: Final = (
         surfaces=(CHAT, messages(NOVITA, "anthropic/v1/messages", "/openai/v1")),
         key_name="NOVITA_API_KEY",
         quirks=NOVITA,
+        model_list=ModelList(shape="novita"),
         models=("openai/gpt-oss-120b",),
     ),
     Vendor(
@@ -221,6 +236,7 @@ HOSTS: Final = (
         surfaces=(CHAT, messages(SILICONFLOW)),
         key_name="SILICONFLOW_API_KEY",
         quirks=SILICONFLOW,
+        model_list=ModelList(path="models?type=text&sub_type=chat"),
         models=("Qwen/Qwen3-235B-A22B",),
     ),
 )

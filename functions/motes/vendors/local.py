@@ -11,13 +11,14 @@ from motes.quirks import Quirks
 from motes.vendors.efforts import efforts
 from motes.vendors.parameters import LOCAL_SAMPLERS, OPENAI_ONLY, SAMPLING
 from motes.vendors.twins import messages, responses
-from motes.vendors.vendor import CHAT, Surface, Vendor
+from motes.vendors.vendor import BY_DIALECT, CHAT, ModelList, Surface, Vendor
 
 # Known to none of them, or ignored.
 _DROP: Final = OPENAI_ONLY | {"prompt_cache_key", "user"}
 
 # github.com/ggml-org/llama.cpp, tools/server
 LLAMACPP: Final = Quirks(
+    reasoning_field="reasoning_content",
     developer_role=True,
     drop=_DROP,
     passthrough=LOCAL_SAMPLERS
@@ -35,6 +36,7 @@ LLAMACPP: Final = Quirks(
 
 # lmstudio.ai/docs: images as data only.
 LMSTUDIO: Final = Quirks(
+    reasoning_field="reasoning_content or think tags",
     images="inline",
     effort_map=efforts("off", "low", "medium", "high"),
     drop=_DROP,
@@ -42,10 +44,16 @@ LMSTUDIO: Final = Quirks(
 )
 
 # localai.io/features
-LOCALAI: Final = Quirks(drop=_DROP, passthrough=LOCAL_SAMPLERS | {"grammar"}, strict_tools=False)
+LOCALAI: Final = Quirks(
+    reasoning_field="reasoning or reasoning_content",
+    drop=_DROP,
+    passthrough=LOCAL_SAMPLERS | {"grammar"},
+    strict_tools=False,
+)
 
 # docs.sglang.io
 SGLANG: Final = Quirks(
+    reasoning_field="reasoning_content",
     token_field="max_completion_tokens",  # noqa: S106 (a member's name)
     developer_role=True,
     drop=_DROP,
@@ -65,6 +73,7 @@ SGLANG: Final = Quirks(
 
 # docs.vllm.ai: many chat templates take one system text, at the head.
 VLLM: Final = Quirks(
+    reasoning_field="reasoning",
     token_field="max_completion_tokens",  # noqa: S106 (a member's name)
     developer_role=True,
     system_first=True,
@@ -118,7 +127,14 @@ COMPATIBLE: Final = Quirks(
 )
 
 
-def _row(id: str, port: int, quirks: Quirks, *others: Surface, key_name: str) -> Vendor:
+def _row(
+    id: str,
+    port: int,
+    quirks: Quirks,
+    *others: Surface,
+    key_name: str,
+    model_list: ModelList = BY_DIALECT,
+) -> Vendor:
     return Vendor(
         id=id,
         base_url=f"http://localhost:{port}/v1",
@@ -126,6 +142,7 @@ def _row(id: str, port: int, quirks: Quirks, *others: Surface, key_name: str) ->
         key_name=key_name,
         key_required=False,
         quirks=quirks,
+        model_list=model_list,
     )
 
 
@@ -145,6 +162,7 @@ LOCAL: Final = (
         responses(LMSTUDIO, "lmstudio", passthrough=frozenset({"previous_response_id"})),
         messages(LMSTUDIO),
         key_name="LM_API_TOKEN",
+        model_list=ModelList(path="api/v1/models", shape="lmstudio", in_place_of="/v1"),
     ),
     _row("localai", 8080, LOCALAI, key_name="LOCALAI_API_KEY"),
     _row(

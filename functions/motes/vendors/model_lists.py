@@ -33,8 +33,8 @@ _RETIRED_AT_NOVITA: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedModel:
-    """One model as its vendor lists it: epoch seconds, tokens, what it can do, dollars for one token. What the
-    vendor does not tell is None.
+    """One model as its vendor lists it: epoch seconds, tokens, what it can do, dollars for one token. None:
+    the vendor does not tell.
     """
 
     id: str

@@ -17,6 +17,7 @@ _DROP: Final = OPENAI_ONLY | {"logit_bias", "prompt_cache_key"}
 
 # The compatible endpoint; earlier reasoning must not come back.
 HUNYUAN: Final = Quirks(
+    reasoning_field="reasoning_content",
     reasoning_control="enable-flag",
     effort_map=SWITCH,
     drop=_DROP,
@@ -25,6 +26,7 @@ HUNYUAN: Final = Quirks(
 )
 
 TOKENHUB: Final = Quirks(
+    reasoning_field="reasoning_content",
     reasoning_control="thinking-type",
     effort_map=SWITCH,
     model_rules=(ModelRule(prefix="minimax", efforts=SWITCH, thinking_on="adaptive"),),
@@ -35,12 +37,16 @@ TOKENHUB: Final = Quirks(
 
 # Models of others as they are: their own switches are passed on.
 LKEAP: Final = Quirks(
-    drop=_DROP, passthrough=frozenset({"enable_search", "enable_thinking"}), strict_tools=False
+    reasoning_field="reasoning_content",
+    drop=_DROP,
+    passthrough=frozenset({"enable_search", "enable_thinking"}),
+    strict_tools=False,
 )
 
 # There must be a system message, a choice of tools is a word, and schemas are read by a plain parser. Effort
 # is OpenAI's for every model, and is left out where there is to be none.
 CODEBUDDY: Final = Quirks(
+    reasoning_field="reasoning_content",
     system_required=True,
     answers_as_text=True,
     schema="plain",
@@ -99,6 +105,7 @@ TENCENT: Final = (
         surfaces=(CHAT,),
         key_name="CODEBUDDY_API_KEY",
         quirks=CODEBUDDY,
+        model_list=None,
     ),
     Vendor(
         id="codebuddy-cn",
@@ -106,5 +113,6 @@ TENCENT: Final = (
         surfaces=(CHAT,),
         key_name="CODEBUDDY_API_KEY",
         quirks=CODEBUDDY,
+        model_list=None,
     ),
 )
