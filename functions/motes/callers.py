@@ -157,6 +157,8 @@ def _opens(key: CallerKey | None) -> bool:
 
 
 def _of_environment(secret: str | None) -> CallerKey | None:
+    # What a caller sends is stripped as well: a line break at the end of a secret's file is no part of it.
+    secret = (secret or "").strip()
     if not secret:
         return None
     return CallerKey(ENVIRONMENT_KEY, "MOTES_API_KEY", hash_of(secret), "")

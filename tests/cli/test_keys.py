@@ -55,6 +55,35 @@ def test_a_key_that_is_not_there_cannot_be_disabled(home, capfd):
     assert "motes keys list" in err
 
 
+def test_no_keys_at_all_is_said_beside_an_empty_list(home, capfd):
+    status, out, err = run(capfd, "list")
+    assert (status, out) == (0, "")
+    assert "there are no keys" in err
+
+
+def test_the_environments_key_cannot_be_disabled_and_it_says_why(home, capfd, monkeypatch):
+    monkeypatch.setenv("MOTES_API_KEY", "mine")
+    status, _, err = run(capfd, "disable", "environment")
+    assert status == 1
+    assert "as long as MOTES_API_KEY is set" in err
+
+
+@pytest.mark.parametrize("action", [["list"], ["new"], ["disable", "x"]])
+def test_a_home_that_is_a_file_is_named(home, capfd, action):
+    home.touch()
+    status, _, err = run(capfd, *action)
+    assert (status, err) == (1, f"motes: error: {home}/keys.json: cannot be read: Not a directory\n")
+
+
+def test_a_home_of_nobody_is_named(home, capfd, monkeypatch):
+    monkeypatch.setenv("MOTES_HOME", "~nobody-of-that-name/x")
+    status, _, err = run(capfd, "list")
+    assert (status, err) == (
+        1,
+        "motes: error: environment variable MOTES_HOME: there is no user of that name\n",
+    )
+
+
 def test_settings_that_are_wrong_are_named(home, capfd):
     (home.parent / "motes.toml").write_text("heartbeat = 3\n")
     status, _, err = run(capfd, "list")

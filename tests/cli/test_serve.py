@@ -1,5 +1,6 @@
 """`motes serve` as a process of its own: the first start, the second, and what it says if it cannot."""
 
+import asyncio
 import json
 import os
 import re
@@ -11,8 +12,14 @@ import sys
 from contextlib import contextmanager
 
 import httpx
+import pytest
+
+from motes.callers import KeyRing
+from motes.cli import main
+from motes.store.files import FileKeys
 
 PATIENCE = 30
+COMMAND = [sys.executable, "-c", "from motes.cli import main; raise SystemExit(main())", "serve"]
 
 
 @contextmanager
@@ -20,7 +27,7 @@ def served(home, *options, **environ):
     """The process, the lines it greets with, and its base URL."""
     known = {name: value for name, value in os.environ.items() if not name.startswith("MOTES_")}
     process = subprocess.Popen(
-        [sys.executable, "-c", "from motes.cli import main; raise SystemExit(main())", "serve", *options],
+        [*COMMAND, *options],
         cwd=home,
         env=known | {"MOTES_HOME": str(home / "state")} | environ,
         stdout=subprocess.PIPE,
@@ -67,13 +74,53 @@ def test_the_second_start_makes_no_other_key(tmp_path):
         assert any("mk-" in line for line in first)
     with served(tmp_path, "--port", "0") as (_, second, _):
         assert not any("mk-" in line for line in second)
+        assert "motes keys new" in "".join(second)
 
 
-def test_a_key_of_the_environment_is_enough(tmp_path):
+def as_a_shell_has_it(line, **environ):
+    """The words of a command line as a shell expands them."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"printf '%s\\n' {line.strip().removeprefix('curl ')}"],
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+def test_a_key_of_the_environment_is_enough_and_the_curl_line_takes_it_from_there(tmp_path):
     with served(tmp_path, "--port", "0", MOTES_API_KEY="mine") as (_, greeting, url):
         assert not any("mk-" in line for line in greeting)
+        assert "API key          the one in MOTES_API_KEY\n" in greeting
+        assert "Authorization: Bearer mine" in as_a_shell_has_it(greeting[-1], MOTES_API_KEY="mine")
+        assert "mine" not in "".join(greeting)
         assert httpx.get(f"{url}/models", headers={"x-api-key": "mine"}, trust_env=False).status_code == 200
         assert httpx.get(f"{url}/models", trust_env=False).status_code == 401
+
+
+def test_a_line_break_behind_the_environments_key_is_no_part_of_it(tmp_path):
+    with served(tmp_path, "--port", "0", MOTES_API_KEY="mine\n") as (_, _, url):
+        assert httpx.get(f"{url}/models", headers={"x-api-key": "mine"}, trust_env=False).status_code == 200
+
+
+@pytest.mark.parametrize("model", ["demo/it's", 'demo/a"b', "demo/$HOME"])
+def test_whatever_the_default_model_is_called_the_curl_line_is_one_a_shell_can_read(tmp_path, model):
+    (tmp_path / "motes.toml").write_text(f"default_model = {json.dumps(model)}\n")
+    with served(tmp_path, "--port", "0") as (_, greeting, _):
+        words = as_a_shell_has_it(greeting[-1])
+    assert json.loads(words[words.index("-d") + 1])["model"] == model
+
+
+def test_where_every_key_is_disabled_another_one_is_made_and_it_says_why(tmp_path):
+    keys = KeyRing(FileKeys(tmp_path / "state" / "keys.json"))
+    asyncio.run(keys.new("first"))
+    asyncio.run(keys.disable("first"))
+    with served(tmp_path, "--port", "0") as (_, greeting, url):
+        secret = next(line for line in greeting if "mk-" in line).split()[-1]
+        assert "every other key is disabled" in "".join(greeting)
+        assert httpx.get(f"{url}/models", headers={"x-api-key": secret}, trust_env=False).status_code == 200
+    assert [key.disabled for key in asyncio.run(keys.list())] == [True, False]
 
 
 def test_an_interrupt_ends_it_in_good_order(tmp_path):
@@ -82,24 +129,60 @@ def test_an_interrupt_ends_it_in_good_order(tmp_path):
     assert process.returncode in (0, 130)
 
 
+def refused(tmp_path, *options, **environ):
+    """What it says where it does not start."""
+    done = subprocess.run(
+        [*COMMAND, *options],
+        cwd=tmp_path,
+        env=os.environ | {"MOTES_HOME": str(tmp_path)} | environ,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
 def test_a_port_that_is_taken_is_named(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
+        said = refused(tmp_path, "--port", port)
+    assert said == f"motes: error: cannot listen on 127.0.0.1:{port}: Address already in use\n"
+
+
+@pytest.mark.parametrize("port", ["65536", "-1", "1e3", "²", ""])
+def test_a_port_that_is_none_is_refused(port, capfd):
+    with pytest.raises(SystemExit) as error:
+        main(["serve", "--port", port])
+    assert error.value.code == 2
+    assert "a port is a number from 0 to 65535" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("host", ["é" + "x" * 70, "1.2.3.4.5", "x" * 300])
+def test_a_host_that_is_none_is_named(tmp_path, host):
+    assert f"cannot listen on {host}:8000: " in refused(tmp_path, "--host", host)
+
+
+def test_a_home_that_is_a_file_is_named(tmp_path):
+    home = tmp_path / "file"
+    home.touch()
+    said = refused(tmp_path, "--port", "0", MOTES_HOME=str(home))
+    assert said == f"motes: error: {home}/keys.json: cannot be read: Not a directory\n"
+
+
+def test_where_nobody_can_read_the_greeting_it_ends_in_good_order(tmp_path):
+    with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                "from motes.cli import main; raise SystemExit(main())",
-                "serve",
-                "--port",
-                port,
-            ],
+            [*COMMAND, "--port", "0"],
             cwd=tmp_path,
             env=os.environ | {"MOTES_HOME": str(tmp_path)},
-            capture_output=True,
+            stdout=full,
+            stderr=subprocess.PIPE,
             text=True,
             timeout=PATIENCE,
             check=False,
         )
-    assert done.returncode == 1
-    assert f"cannot listen on 127.0.0.1:{port}" in done.stderr
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    assert "cannot write to standard output: No space left on device" in done.stderr

@@ -4,6 +4,7 @@ import io
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -63,6 +64,33 @@ def test_a_reader_that_leaves_early_gets_no_traceback(tmp_path: os.PathLike[str]
     process.stderr.close()
     assert process.wait(20) == 1
     assert "Traceback" not in err
+
+
+COMMANDS = (["demo"], ["check"], ["keys", "list"], ["replay", "nowhere"], ["explain"])
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("sink", ["full", "closed"])
+def test_output_that_cannot_be_written_gets_no_traceback(
+    tmp_path: Path, command: list[str], sink: str
+) -> None:
+    code = "import sys; from motes.cli import main; sys.exit(main())"
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code, *command],
+            stdout=full if sink == "full" else None,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            preexec_fn=(lambda: os.close(1)) if sink == "closed" else None,
+            cwd=tmp_path,
+            env=os.environ | {"MOTES_HOME": str(tmp_path), "MOTES_API_KEY": "mine"},
+            timeout=30,
+            check=False,
+        )
+    err = done.stderr.decode()
+    assert "Traceback" not in err
+    assert "Exception ignored" not in err
+    assert ("cannot write to standard output: No space left on device" in err) is (sink == "full")
 
 
 def test_no_command_shows_the_help_and_exits_2(capfd: pytest.CaptureFixture[str]) -> None:

@@ -24,13 +24,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     if run is None:
         _parser().print_help()
         return 2
+
+    from motes.cli.terminal import OutputLost, Terminal
+
     try:
         return int(run(args))
     except KeyboardInterrupt:
         return _INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has gone (`motes replay … | head`). Python must not try to flush again.
+    except OutputLost as lost:
+        # Python must not try to flush again what could not be written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(lost.__cause__, BrokenPipeError):
+            Terminal().error(f"cannot write to standard output: {getattr(lost.__cause__, 'strerror', '')}")
+        # A reader that has gone (`motes replay … | head`) wants to hear no more.
         return 1
 
 

@@ -54,11 +54,23 @@ async def _act(args: argparse.Namespace, keys: "KeyRing", terminal: "Terminal") 
         terminal.line(secret)
         return 0
     if args.action == "disable":
-        if await keys.disable(args.key):
-            return 0
-        terminal.error(f"there is no key {args.key!r}: see `motes keys list`")
-        return 1
-    for key in await keys.list():
+        return await _disable(args.key, keys, terminal)
+    known = await keys.list()
+    for key in known:
         state = "disabled" if key.disabled else "enabled"
         terminal.line(f"{key.id}\t{state}\t{key.created or '-'}\t{key.name}")
+    if not known:
+        terminal.word("there are no keys: `motes keys new` makes one, and so does the first `motes serve`")
     return 0
+
+
+async def _disable(id: str, keys: "KeyRing", terminal: "Terminal") -> int:
+    from motes.callers import ENVIRONMENT_KEY
+
+    if await keys.disable(id):
+        return 0
+    if any(key.id == ENVIRONMENT_KEY and key.is_called(id) for key in await keys.list()):
+        terminal.error("that key is no stored one: it opens the gateway for as long as MOTES_API_KEY is set")
+    else:
+        terminal.error(f"there is no key {id!r}: see `motes keys list`")
+    return 1

@@ -5,7 +5,8 @@ or a file.
 """
 
 import argparse
-from typing import TYPE_CHECKING
+import shlex
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import socket
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from motes.callers import KeyRing
     from motes.cli.terminal import Terminal
     from motes.settings import Settings
+
+_LAST_PORT: Final = 65535
+_MODEL: Final = "demo/hello"
+_VARIABLE: Final = "MOTES_API_KEY"
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -25,9 +30,15 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     )
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
     parser.add_argument(
-        "--port", type=int, default=8000, help="the port, 0 for a free one (default: %(default)s)"
+        "--port", type=_port, default=8000, help="the port, 0 for a free one (default: %(default)s)"
     )
     parser.set_defaults(run=run)
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or int(text) > _LAST_PORT:
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to {_LAST_PORT}")
+    return int(text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,14 +49,13 @@ def run(args: argparse.Namespace) -> int:
 
     from motes.cli.terminal import Terminal
     from motes.errors import PrepareError, StoreError
-    from motes.hosts.local import bind
     from motes.hosts.log import log_to_stderr
     from motes.settings import load_settings
 
     terminal = Terminal()
     try:
         settings = load_settings(os.environ, Path.cwd())
-        listener = bind(args.host, args.port)
+        listener = _listener(args.host, args.port)
         log_to_stderr()
         asyncio.run(_serve(settings, listener, terminal))
     except (PrepareError, StoreError) as error:
@@ -53,9 +63,24 @@ def run(args: argparse.Namespace) -> int:
             terminal.error(line)
         return 1
     except OSError as error:
-        terminal.error(f"cannot listen on {args.host}:{args.port}: {error.strerror or error}")
+        terminal.error(f"cannot serve: {error.strerror or error}")
         return 1
     return 0
+
+
+def _listener(host: str, port: int) -> "socket.socket":
+    """A socket that listens there. Raises PrepareError."""
+    from motes.errors import PrepareError
+    from motes.hosts.local import bind
+
+    try:
+        return bind(host, port)
+    except OSError as error:
+        # Python adds the address, which is told already.
+        reason = (error.strerror or str(error)).partition(" (while")[0]
+    except (UnicodeError, TypeError):
+        reason = "that is no host name"
+    raise PrepareError(f"cannot listen on {host}:{port}: {reason}")
 
 
 async def _serve(settings: "Settings", listener: "socket.socket", terminal: "Terminal") -> None:
@@ -71,30 +96,37 @@ async def _serve(settings: "Settings", listener: "socket.socket", terminal: "Ter
     async with DemoServer() as demo:
         rows = demo_rows(demo.base_urls).values()
         gateway = open_gateway(settings, os.environ, rows=rows, observer=LogObserver())
-        secret = await _first_key(gateway.keys)
-        model = settings.default_model or "demo/hello"
-        await serve(
-            create_app(gateway),
-            listener,
-            lambda: _greet(terminal, base_url(listener), secret, model),
-        )
+        secret, words = await _key(gateway.keys)
+        url, model = base_url(listener), settings.default_model or _MODEL
+        greeting = [f"motes serves at  {url}", *_key_lines(secret, words), "Try it:"]
+        greeting.append(f"  {_curl(url, secret or '$' + _VARIABLE, model)}")
+        await serve(create_app(gateway), listener, lambda: terminal.line("\n".join(greeting)))
 
 
-async def _first_key(keys: "KeyRing") -> str | None:
-    """The secret of a key made now, where there was none; None where there are keys already."""
-    return None if await keys.list() else (await keys.new("first"))[1]
+async def _key(keys: "KeyRing") -> tuple[str | None, str]:
+    """The secret of a key made now, where no key opened the gateway, and what is said beside it."""
+    from motes.callers import ENVIRONMENT_KEY
+
+    known = await keys.list()
+    enabled = [key for key in known if not key.disabled]
+    if any(key.id == ENVIRONMENT_KEY for key in enabled):
+        return None, f"the one in {_VARIABLE}"
+    if enabled:
+        return None, "one you have (`motes keys list`; `motes keys new` makes another)"
+    _, secret = await keys.new("another" if known else "first")
+    why = "every other key is disabled; " if known else ""
+    return secret, f"{why}shown this once: only its hash is kept"
 
 
-def _greet(terminal: "Terminal", url: str, secret: str | None, model: str) -> None:
-    terminal.line(f"motes serves at  {url}")
-    if secret is None:
-        terminal.line("API key          one you have (`motes keys list`; `motes keys new` makes another)")
-    else:
-        terminal.line(f"API key          {secret}")
-        terminal.line("                 shown this once: only its hash is kept")
-    terminal.line("Try it:")
-    body = f'{{"model":"{model}","stream":true,"messages":[{{"role":"user","content":"What is a mote?"}}]}}'
-    terminal.line(
-        f"  curl -N {url}/chat/completions -H 'Authorization: Bearer {secret or '$MOTES_API_KEY'}'"
-        f" -H 'Content-Type: application/json' -d '{body}'"
-    )
+def _key_lines(secret: str | None, words: str) -> list[str]:
+    lines = [words] if secret is None else [secret, words]
+    return [f"{'' if at else 'API key':<17}{line}" for at, line in enumerate(lines)]
+
+
+def _curl(url: str, key: str, model: str) -> str:
+    """A line for a POSIX shell. The key stands in double quotes: it may be a variable."""
+    from motes import jsontext
+
+    asked = {"model": model, "stream": True, "messages": [{"role": "user", "content": "What is a mote?"}]}
+    target, body = (shlex.quote(word) for word in (f"{url}/chat/completions", jsontext.dumps(asked)))
+    return f'curl -N {target} -H "Authorization: Bearer {key}" -H "Content-Type: application/json" -d {body}'

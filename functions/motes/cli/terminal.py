@@ -1,44 +1,57 @@
 """The one place that writes to standard output and standard error.
 
 Rich where a terminal is there and the package too, plain text where not. Must never write anything but
-UTF-8, whatever the locale says: the output of `motes replay` is data.
+UTF-8, whatever the locale says: the output of `motes replay` is data. What cannot be written raises
+`OutputLost`, which only `main` catches.
 """
 
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
+class OutputLost(Exception):
+    """Standard output takes no more: its reader has gone, or its disk is full. The cause says which."""
+
+
 class Terminal:
     """Where a command speaks: results to standard output, words about them to standard error."""
 
     def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
-        self._out = out or sys.stdout
-        self._err = err or sys.stderr
+        # Neither is there where the command was started with it closed.
+        self._out = out or sys.stdout or _nowhere()
+        self._err = err or sys.stderr or _nowhere()
         self._console = _console(self._out)
         self._told: set[str] = set()
 
     def data(self, data: bytes) -> None:
         """Bytes of a result, as they are. Call `flush` when they must be seen."""
-        buffer = getattr(self._out, "buffer", None)
-        if buffer is None:
-            self._out.write(data.decode())
-        else:
-            self._out.flush()
-            buffer.write(data)
+        with _kept():
+            buffer = getattr(self._out, "buffer", None)
+            if buffer is None:
+                self._out.write(data.decode())
+            else:
+                self._out.flush()
+                buffer.write(data)
 
     def flush(self) -> None:
         """Let everything written so far be seen."""
-        self._out.flush()
+        with _kept():
+            self._out.flush()
 
     def piece(self, text: str, style: str = "") -> None:
         """A piece of a line, seen at once. `style` is a rich style, and nothing where output is plain."""
         if self._console is None:
             self.data(text.encode("utf-8", "replace"))
         else:
-            self._console.print(text, style=style, end="", markup=False, highlight=False, soft_wrap=True)
+            with _kept():
+                self._console.print(text, style=style, end="", markup=False, highlight=False, soft_wrap=True)
         self.flush()
 
     def line(self, text: str = "", style: str = "") -> None:
@@ -64,6 +77,19 @@ class Terminal:
             self._err.flush()
             buffer.write(data)
         self._err.flush()
+
+
+@contextmanager
+def _kept() -> Iterator[None]:
+    """Tell a failure to write from every other failure of the system."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputLost from error
+
+
+def _nowhere() -> TextIO:
+    return Path(os.devnull).open("w", encoding="utf-8")
 
 
 def _console(out: TextIO) -> "Console | None":

@@ -74,8 +74,13 @@ class LocalServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """See uvicorn."""
         await super().startup(sockets)
-        if self.started:
+        if not self.started:
+            return
+        try:
             self._ready()
+        except BaseException:
+            await self.shutdown(sockets)
+            raise
 
 
 async def serve(app: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> None:

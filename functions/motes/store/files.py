@@ -56,12 +56,14 @@ class FileKeys:
         return True
 
     def now(self) -> tuple[CallerKey, ...]:
-        """The keys as they are in the file. Raises PrepareError where it is broken."""
+        """The keys as they are in the file. Raises PrepareError where it is broken, or cannot be there."""
         try:
             status = self.path.stat()
         except FileNotFoundError:
             self._stamp, self._keys = None, ()
             return ()
+        except OSError as error:
+            raise _unreadable(self.path, error) from None
         stamp = (status.st_mtime_ns, status.st_ino)
         if stamp != self._stamp:
             self._keys, self._stamp = _read_keys(self.path), stamp
@@ -120,11 +122,16 @@ def _read_keys(path: Path) -> tuple[CallerKey, ...]:
         data = jsontext.loads(path.read_bytes())
         return tuple(_key(item) for item in data["keys"])
     except OSError as error:
-        raise PrepareError(f"{path}: cannot be read: {error.strerror}", code="bad_setting") from None
+        raise _unreadable(path, error) from None
     except (ValueError, TypeError, KeyError):
         raise PrepareError(
             f"{path}: is no key file; move it away and make keys with `motes keys new`", code="bad_setting"
         ) from None
+
+
+def _unreadable(path: Path, error: OSError) -> PrepareError:
+    """A file that is no file, or that lies in what is no folder (a wrong `MOTES_HOME`)."""
+    return PrepareError(f"{path}: cannot be read: {error.strerror}", code="bad_setting")
 
 
 def _key(item: Mapping[str, Any]) -> CallerKey:
