@@ -1,7 +1,7 @@
 """One request that has everything, and what each vendor is sent for it: written from the vendors' references.
 
 `tests/explain/<vendor>.json` holds the model that is asked and all that `motes explain` shows; a file with a
-dialect in its name is of another of the vendor's surfaces.
+dialect in its name is of another of the vendor's surfaces, which the model brings, or a `dialect` asks for.
 """
 
 import io
@@ -37,9 +37,10 @@ def explain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: Any) -
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_a_request_with_everything_becomes_what_the_vendor_takes(explain: Any, path: Path) -> None:
     golden = json.loads(path.read_text())
-    model = golden.pop("model")
+    model, dialect = golden.pop("model"), golden.pop("dialect", None)
+    asked = json.loads(REQUEST) | ({"motes": {"dialect": dialect}} if dialect else {})
     assert model.partition("/")[0] == path.stem.partition(".")[0]
-    assert explain(model) == golden
+    assert explain(model, json.dumps(asked).encode()) == golden
 
 
 def test_every_row_has_its_golden_file() -> None:

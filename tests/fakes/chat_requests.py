@@ -9,7 +9,9 @@ from motes.intake import parse_request
 from motes.model_rules import of_model
 from motes.normaliser import prepared
 from motes.quirks import Quirks
+from motes.vendors.catalogue import speaking
 from motes.vendors.table import VENDORS
+from motes.vendors.vendor import Vendor
 
 USER = {"role": "user", "content": "hi"}
 COMPATIBLE = "openai-compatible"
@@ -19,11 +21,16 @@ TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "ob
 def build(
     vendor: str | Quirks = COMPATIBLE, model: str = "m", reasons: bool | None = None, **members: Any
 ) -> UpstreamBody:
-    row = vendor if isinstance(vendor, Quirks) else VENDORS[vendor].quirks
-    quirks = of_model(row, model)
+    quirks = of_model(vendor if isinstance(vendor, Quirks) else _of_chat(VENDORS[vendor]), model)
     request, changes = prepared(parse_request({"messages": [USER], **members}), quirks)
     out = DIALECT.body(request, model, quirks, Traits(reasoning=reasons))
     return replace(out, warnings=(*changes, *out.warnings))
+
+
+def _of_chat(row: Vendor) -> Quirks:
+    """What a vendor differs in where it chats; there, or in general, where it does not."""
+    spoken = {surface.dialect for surface in row.surfaces}
+    return (speaking(row, DIALECT.name) if DIALECT.name in spoken else row).quirks
 
 
 def sent(*args: Any, **members: Any) -> dict[str, Any]:

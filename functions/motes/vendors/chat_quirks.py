@@ -60,6 +60,7 @@ AZURE: Final = replace(
 
 # openrouter.ai/docs: the unified `reasoning` object, routing and plug-ins.
 OPENROUTER: Final = Quirks(
+    reasoning_field="reasoning, reasoning_details",
     developer_role=True,
     reasoning_control="openrouter",
     effort_map=efforts("off", "minimal", "low", "medium", "high", "xhigh", "max"),
@@ -90,6 +91,7 @@ OPENROUTER: Final = Quirks(
 
 # api-docs.deepseek.com: thinking is on unless it is switched off; `max_completion_tokens` is ignored there.
 DEEPSEEK: Final = Quirks(
+    reasoning_field="reasoning_content",
     images="none",
     merge_same_role=True,
     reasoning_control="thinking-type-effort",
@@ -114,6 +116,7 @@ DEEPSEEK: Final = Quirks(
 
 # console.groq.com/docs: qwen takes none or default, gpt-oss the three levels.
 GROQ: Final = Quirks(
+    reasoning_field="reasoning",
     token_field="max_completion_tokens",  # noqa: S106 (a member's name)
     developer_role=True,
     effort_map=efforts("low", "medium", "high"),
@@ -139,6 +142,7 @@ GROQ: Final = Quirks(
 
 # docs.mistral.ai/api: unknown members are refused with 422, `stream_options` among them.
 MISTRAL: Final = Quirks(
+    reasoning_field="parts of type thinking",
     reasoning_control="mistral",
     effort_map={"off": "none"} | dict.fromkeys(ORDER[1:], "high"),
     reasoning_models=(
@@ -162,6 +166,7 @@ MISTRAL: Final = Quirks(
 
 # docs.x.ai: completion tokens leave reasoning out; reasoning models refuse penalties and stop.
 XAI: Final = Quirks(
+    reasoning_field="reasoning_content",
     token_field="max_completion_tokens",  # noqa: S106 (a member's name)
     developer_role=True,
     effort_map=efforts("low", "medium", "high", "xhigh"),
@@ -181,6 +186,7 @@ XAI: Final = Quirks(
 
 # docs.perplexity.ai: one system text, then users and assistants in turn; usage comes with every chunk.
 PERPLEXITY: Final = Quirks(
+    reasoning_field="think tags",
     takes_tools=False,
     system_first=True,
     merge_same_role=True,
@@ -217,6 +223,7 @@ PERPLEXITY: Final = Quirks(
 
 # docs.together.ai: reasoning is switched by an object and graded by an effort.
 TOGETHERAI: Final = Quirks(
+    reasoning_field="reasoning",
     reasoning_control="effort-or-disabled",
     effort_map=efforts("off", "low", "medium", "high"),
     drop=OPENAI_ONLY | {"parallel_tool_calls", "prompt_cache_key", "user"},
@@ -226,6 +233,7 @@ TOGETHERAI: Final = Quirks(
 
 # docs.fireworks.ai
 FIREWORKS: Final = Quirks(
+    reasoning_field="reasoning_content",
     effort_map=efforts("off", "low", "medium", "high"),
     drop=OPENAI_ONLY - {"service_tier"},
     passthrough=LOCAL_SAMPLERS
@@ -242,6 +250,7 @@ FIREWORKS: Final = Quirks(
 
 # docs.ollama.com/api/openai-compatibility
 OLLAMA: Final = Quirks(
+    reasoning_field="reasoning",
     images="inline",
     effort_map=efforts("off", "low", "medium", "high"),
     drop=OPENAI_ONLY | {"logit_bias", "parallel_tool_calls", "prompt_cache_key", "user"},
@@ -251,6 +260,8 @@ OLLAMA: Final = Quirks(
 
 # docs.cohere.com/docs/compatibility-api: reasoning is on or off, and no tool can be forced.
 COHERE: Final = Quirks(
+    error_kinds={"498": "authentication"},
+    reasoning_field="reasoning_content",
     effort_map={"off": "none"} | dict.fromkeys(ORDER[1:], "high"),
     drop=OPENAI_ONLY | {"logit_bias", "parallel_tool_calls", "prompt_cache_key", "user"},
     tool_choice="no-forced",

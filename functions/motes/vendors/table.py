@@ -12,6 +12,7 @@ from typing import Final
 from motes.dialects.base import DialectName
 from motes.quirks import Quirks
 from motes.vendors import chat_quirks as chat
+from motes.vendors import native_quirks as native
 from motes.vendors import responses_quirks as responses
 from motes.vendors.aliases import ALIASES, DIALECT_ALIASES, RETIRED
 from motes.vendors.bedrock import BEDROCK
@@ -165,12 +166,21 @@ _ROWS: Final = (
         models=("fugu-ultra", "fugu"),
     ),
     Vendor(
+        # The native protocol: the compatible one has no citations, no budget, and forces no tool.
         id="cohere",
-        base_url="https://api.cohere.ai/compatibility/v1",
-        surfaces=(CHAT,),
+        base_url="https://api.cohere.com",
+        surfaces=(
+            Surface(dialect="cohere-chat", in_place_of="/compatibility/v1"),
+            Surface(
+                dialect="openai-chat",
+                path="compatibility/v1/chat/completions",
+                in_place_of="/compatibility/v1",
+                quirks=chat.COHERE,
+            ),
+        ),
         key_name="COHERE_API_KEY",
-        quirks=chat.COHERE,
-        models=("command-a-03-2025", "command-a-reasoning-08-2025"),
+        quirks=native.COHERE,
+        models=("command-a-plus-05-2026", "command-a-03-2025", "command-a-reasoning-08-2025"),
     ),
     Vendor(
         id="togetherai",
@@ -193,9 +203,17 @@ _ROWS: Final = (
         models=("accounts/fireworks/models/gpt-oss-120b",),
     ),
     Vendor(
+        # The compatible protocol first: proxies before a server speak it, too. The native one knows the size
+        # of the context (`num_ctx`) and how long a model stays loaded.
         id="ollama",
         base_url="http://localhost:11434/v1",
-        surfaces=(CHAT, twin(chat.OLLAMA, "ollama"), messages(chat.OLLAMA)),
+        base_path="/v1",
+        surfaces=(
+            CHAT,
+            Surface(dialect="ollama-chat", in_place_of="/v1", quirks=native.OLLAMA),
+            twin(chat.OLLAMA, "ollama"),
+            messages(chat.OLLAMA),
+        ),
         key_name="OLLAMA_API_KEY",
         key_required=False,
         quirks=chat.OLLAMA,
