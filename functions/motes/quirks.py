@@ -193,6 +193,8 @@ class Quirks:
     """Whether directives of citations may leak into the text, to be taken out."""
     hosted_custom_tools: tuple[str, ...] = ()
     """Heads of names or ids of free-form calls that the vendor makes itself."""
+    reasoning_field: str = ""
+    """Where reasoning comes back, for the reader of the table: every place that is known is read anyway."""
     delta_mode: Literal["increment", "cumulative"] = "increment"
     think_tags: bool = True
     reasoning_in_completion: bool = True
