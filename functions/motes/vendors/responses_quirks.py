@@ -10,6 +10,7 @@ from typing import Final
 
 from motes.quirks import Quirks
 from motes.vendors import chat_quirks as chat
+from motes.vendors import host_quirks as hosted
 from motes.vendors.efforts import efforts, family
 
 _LEVELS: Final = ("low", "medium", "high")
@@ -91,12 +92,12 @@ XAI: Final = replace(
 
 # openrouter.ai/docs: stateless, so nothing is stored; searching is a plug-in there.
 OPENROUTER: Final = replace(
-    chat.OPENROUTER,
+    hosted.OPENROUTER,
     reasoning_origin="openrouter",
     includes=_ENCRYPTED,
     drop=frozenset({"store"}),
     search_tool=None,
-    passthrough=(chat.OPENROUTER.passthrough - {"include_reasoning", "transforms", "usage"})
+    passthrough=(hosted.OPENROUTER.passthrough - {"include_reasoning", "transforms", "usage"})
     | {"include", "prompt_cache_breakpoint", "top_k"},
 )
 

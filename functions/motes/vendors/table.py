@@ -1,7 +1,7 @@
 """The rows: every vendor that is built in.
 
-Data only. The makers of models and the oldest hosts stand here, and how they differ in `chat_quirks` and
-`responses_quirks`; the others stand in rooms of their own, by where they are at home. Must never hold a key.
+Data only. The makers of models and the oldest hosts stand here, and how they differ in the modules named
+for quirks; the others stand in rooms of their own, by where they are at home. Must never hold a key.
 Addresses: the vendors' API references, read on 2026-11-29.
 """
 
@@ -12,6 +12,7 @@ from typing import Final
 from motes.dialects.base import DialectName
 from motes.quirks import Quirks
 from motes.vendors import chat_quirks as chat
+from motes.vendors import host_quirks as hosted
 from motes.vendors import native_quirks as native
 from motes.vendors import responses_quirks as responses
 from motes.vendors.aliases import ALIASES, DIALECT_ALIASES, RETIRED
@@ -75,7 +76,7 @@ _ROWS: Final = (
             replace(MESSAGES, quirks=Quirks()),
         ),
         key_name="OPENROUTER_API_KEY",
-        quirks=chat.OPENROUTER,
+        quirks=hosted.OPENROUTER,
         models=("openrouter/auto",),
     ),
     Vendor(
@@ -95,9 +96,9 @@ _ROWS: Final = (
     Vendor(
         id="groq",
         base_url="https://api.groq.com/openai/v1",
-        surfaces=(CHAT, twin(chat.GROQ, "groq", effort_map=chat.GROQ.effort_map)),
+        surfaces=(CHAT, twin(hosted.GROQ, "groq", effort_map=hosted.GROQ.effort_map)),
         key_name="GROQ_API_KEY",
-        quirks=chat.GROQ,
+        quirks=hosted.GROQ,
         models=("openai/gpt-oss-120b", "openai/gpt-oss-20b", "qwen/qwen3-32b"),
     ),
     Vendor(
@@ -187,7 +188,7 @@ _ROWS: Final = (
         base_url="https://api.together.xyz/v1",
         surfaces=(CHAT,),
         key_name="TOGETHER_API_KEY",
-        quirks=chat.TOGETHERAI,
+        quirks=hosted.TOGETHERAI,
         models=("openai/gpt-oss-120b",),
     ),
     Vendor(
@@ -195,11 +196,11 @@ _ROWS: Final = (
         base_url="https://api.fireworks.ai/inference/v1",
         surfaces=(
             CHAT,
-            twin(chat.FIREWORKS, "fireworks", drop=chat.FIREWORKS.drop - {"store"}),
-            messages(chat.FIREWORKS),
+            twin(hosted.FIREWORKS, "fireworks", drop=hosted.FIREWORKS.drop - {"store"}),
+            messages(hosted.FIREWORKS),
         ),
         key_name="FIREWORKS_API_KEY",
-        quirks=chat.FIREWORKS,
+        quirks=hosted.FIREWORKS,
         models=("accounts/fireworks/models/gpt-oss-120b",),
     ),
     Vendor(
@@ -211,12 +212,12 @@ _ROWS: Final = (
         surfaces=(
             CHAT,
             Surface(dialect="ollama-chat", in_place_of="/v1", quirks=native.OLLAMA),
-            twin(chat.OLLAMA, "ollama"),
-            messages(chat.OLLAMA),
+            twin(hosted.OLLAMA, "ollama"),
+            messages(hosted.OLLAMA),
         ),
         key_name="OLLAMA_API_KEY",
         key_required=False,
-        quirks=chat.OLLAMA,
+        quirks=hosted.OLLAMA,
     ),
     *BEDROCK,
     *CHINA,
