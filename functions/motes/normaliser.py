@@ -10,16 +10,22 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from motes.chat import (
+    AssistantMessage,
     ChatRequest,
     Content,
     FilePart,
+    FunctionCall,
     FunctionDefinition,
+    FunctionMessage,
     ImagePart,
     Message,
     Part,
     ResponseFormat,
     TextPart,
     Tool,
+    ToolMessage,
+    UserMessage,
+    text_of,
 )
 from motes.errors import InvalidRequest
 from motes.json_schema import fitted
@@ -41,17 +47,54 @@ def prepared(request: ChatRequest, quirks: Quirks) -> tuple[ChatRequest, list[st
             param="tools",
             code="unsupported",
         )
+    messages = request.messages
+    if not quirks.takes_tools:
+        messages = _told(messages, warnings.append)
     if quirks.images != "any":
-        changes["messages"] = _messages(request.messages, quirks.images, warnings.append)
+        messages = _shown(messages, quirks.images, warnings.append)
+    if messages is not request.messages:
+        changes["messages"] = messages
     if quirks.schema != "any":
         changes |= _schemas(request, quirks.schema, warnings.append)
     return (request.model_copy(update=changes) if changes else request), warnings
 
 
+# Calls of earlier turns, where no vendor's tools are.
+
+
+def _told(messages: list[Message], warn: Warn) -> list[Message]:
+    """Earlier calls and their results as words, since there is no other place for them."""
+    names: dict[str, str] = {}
+    out: list[Message] = []
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            names |= {call.id: call.name for call in message.tool_calls or []}
+        out.append(_in_words(message, names))
+    if any(new is not old for new, old in zip(out, messages, strict=True)):
+        warn("messages: earlier calls and their results were told in words, this vendor takes no tools")
+        return out
+    return messages
+
+
+def _in_words(message: Message, names: Mapping[str, str]) -> Message:
+    match message:
+        case AssistantMessage(tool_calls=list() as calls) if calls:
+            said = [text_of(message.content), *(f"[called {c.name}: {c.arguments}]" for c in calls)]
+        case AssistantMessage(function_call=FunctionCall() as call):
+            said = [text_of(message.content), f"[called {call.name}: {call.arguments}]"]
+        case ToolMessage() | FunctionMessage():
+            name = message.name or names.get(getattr(message, "tool_call_id", ""), "the call")
+            return UserMessage(role="user", content=f"[result of {name}: {text_of(message.content)}]")
+        case _:
+            return message
+    words = "\n".join(filter(None, said))
+    return message.model_copy(update={"content": words, "tool_calls": None, "function_call": None})
+
+
 # Images.
 
 
-def _messages(messages: Sequence[Message], takes: str, warn: Warn) -> list[Message]:
+def _shown(messages: Sequence[Message], takes: str, warn: Warn) -> list[Message]:
     out = []
     for at, message in enumerate(messages):
         content = _content(message.content, takes, f"messages.{at}.content", warn)

@@ -76,6 +76,32 @@ def test_tools_are_refused_where_there_are_none() -> None:
     prepared(request(tools=[]), VENDORS["perplexity"].quirks)
 
 
+def test_earlier_calls_are_told_in_words_where_there_are_no_tools() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"x":1}'}}
+    legacy = {"name": "g", "arguments": "{}"}
+    asked = parse_request(
+        {
+            "messages": [
+                {"role": "user", "content": "hi"},
+                {"role": "assistant", "content": "so", "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": "c", "content": "7"},
+                {"role": "assistant", "content": None, "function_call": legacy},
+                {"role": "function", "name": "g", "content": "8"},
+            ]
+        }
+    )
+    out, warnings = prepared(asked, VENDORS["perplexity"].quirks)
+    assert [(m.role, m.content) for m in out.messages] == [
+        ("user", "hi"),
+        ("assistant", 'so\n[called f: {"x":1}]'),
+        ("user", "[result of f: 7]"),
+        ("assistant", "[called g: {}]"),
+        ("user", "[result of g: 8]"),
+    ]
+    assert len(warnings) == 1
+    assert not dispatch.generate(out, VENDORS["perplexity"], "sonar", secret="s").warnings
+
+
 # Schemas.
 
 SCHEMA = {

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from motes.chat import ChatRequest, Effort
 from motes.dialects.base import Traits
+from motes.model_rules import fits, rule_of
 from motes.quirks import ModelRule, Quirks
 
 ENCRYPTED: Final = "reasoning.encrypted_content"
@@ -37,7 +38,7 @@ class Plan:
 
 def plan(request: ChatRequest, model: str, quirks: Quirks, traits: Traits, notes: list[str]) -> Plan:
     """The reasoning of one request."""
-    rule = _rule_of(model, quirks.model_rules)
+    rule = rule_of(model, quirks.model_rules)
     able = _able(model, rule, quirks, traits)
     effort = _effort(request, able, rule, quirks, notes)
     reasoning: dict[str, Any] = {"effort": effort} if effort else {}
@@ -56,7 +57,7 @@ def _able(model: str, rule: ModelRule | None, quirks: Quirks, traits: Traits) ->
         return bool(rule.efforts)
     if not quirks.reasoning_models:
         return None
-    return any(_fits(model, prefix) for prefix in quirks.reasoning_models)
+    return any(fits(model, prefix) for prefix in quirks.reasoning_models)
 
 
 def _effort(
@@ -111,14 +112,3 @@ def _extras(request: ChatRequest, quirks: Quirks, notes: list[str]) -> dict[str,
         else:
             notes.append(f"reasoning.{name[:40]}: dropped, this vendor has no such option")
     return out
-
-
-def _rule_of(model: str, rules: tuple[ModelRule, ...]) -> ModelRule | None:
-    fitting = [rule for rule in rules if _fits(model, rule.prefix)]
-    return max(fitting, key=lambda rule: len(rule.prefix), default=None)
-
-
-def _fits(model: str, prefix: str) -> bool:
-    """Whether a name begins with a family's, at a boundary: `gpt-5` fits `gpt-5.1`, not `gpt-50`."""
-    name = model.removeprefix("ft:")
-    return name.startswith(prefix) and not name[len(prefix) : len(prefix) + 1].isalnum()
