@@ -5,6 +5,7 @@ import pytest
 from motes.errors import InvalidRequest, PrepareError, UnknownModel
 from motes.settings import load_settings
 from motes.vendors.catalogue import base_url_variable, build_catalogue, speaking
+from motes.vendors.model_lists import list_of
 from motes.vendors.table import ALIASES, VENDORS
 from motes.vendors.vendor import CHAT, MESSAGES, Auth, Vendor
 
@@ -134,11 +135,16 @@ def test_a_fault_in_a_row_names_file_place_and_cure(tmp_path, toml, told):
     assert told in message
 
 
-def test_models_are_listed_with_their_vendor_in_front_and_aliases_first(tmp_path):
-    made = catalogue(tmp_path, '[aliases]\nfast = "google/x"\nslow = "groq/y"\n')
-    names = made.names(["gemini"])
-    assert names[0] == ("fast", "gemini")
-    assert names[1:] == [(f"gemini/{model}", "gemini") for model in VENDORS["gemini"].models]
+def test_an_alias_belongs_to_the_vendor_it_means(tmp_path):
+    made = catalogue(tmp_path, '[aliases]\nfast = "google/x/y"\nslow = "groq/y"\n')
+    assert made.aliased(["gemini"]) == [("fast", "gemini", "x/y")]
+
+
+def test_the_models_an_operator_names_stand_for_the_vendors_own_list(tmp_path):
+    made = catalogue(tmp_path, '[vendors.groq]\nmodels = ["m"]\n[vendors.xai]\npath = "p"\n')
+    assert list_of(made.vendors["groq"]) is None
+    assert list_of(made.vendors["xai"]) is not None
+    assert made.set_up == {"groq", "xai"}
 
 
 def test_a_request_may_pick_another_of_the_vendors_dialects():

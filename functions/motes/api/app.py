@@ -18,7 +18,8 @@ from motes.api.afterwards import Afterwards
 from motes.api.envelope import Envelope
 from motes.api.errors import on_bug, on_http_error, on_motes_error, on_store_error
 from motes.api.gateway import Gateway
-from motes.api.openai import ChatCompletions, Models
+from motes.api.models import Models
+from motes.api.openai import ChatCompletions
 from motes.api.particles import ParticleStream
 from motes.errors import MotesError, StoreError
 

@@ -22,7 +22,7 @@ NOTES: Final = "motes.notes"
 """A dict in the scope: what the endpoint wants in the request's log line."""
 
 _SANE_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
-_EXPOSED: Final = "x-request-id, retry-after, retry-after-ms, x-should-retry"
+_EXPOSED: Final = "x-request-id, retry-after, retry-after-ms, x-should-retry, x-motes-models-missing"
 _METHODS: Final = "GET, HEAD, POST, OPTIONS"
 _DAY: Final = "86400"
 

@@ -68,6 +68,12 @@ class Gateway:
         rows = self.catalogue.vendors.values()
         return [row.id for row in rows if row.base_url and (_needs_no_key(row) or await self.key_of(row))]
 
+    async def is_set_up(self, vendor: Vendor) -> bool:
+        """Whether the operator gave it a key, or named a vendor that needs none. Raises StoreError."""
+        if await self.key_of(vendor):
+            return True
+        return _needs_no_key(vendor) and vendor.id in self.catalogue.set_up
+
     def run(
         self, dispatch: Dispatch, started: float, deadline: float | None = None
     ) -> AsyncGenerator[p.Particle, None]:

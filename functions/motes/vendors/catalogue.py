@@ -24,10 +24,12 @@ from motes.errors import InvalidRequest, PrepareError, UnknownModel
 from motes.quirks import Quirks
 from motes.settings import AWS_KEY, Settings, VendorSettings, closest
 from motes.vendors.aliases import RETIRED
+from motes.vendors.sendable import address_fault, auth_fault, header_fault
 from motes.vendors.vendor import BEARER, NO_AUTH, Auth, Surface, Timeouts, Vendor
 
 _DIALECTS: Final[tuple[str, ...]] = get_args(DialectName)
 _LISTED: Final = 80
+_LINKS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,53 +42,78 @@ class Route:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """Every vendor there is in this process, and every name by which a model can be asked for."""
+    """Every vendor there is in this process, and every name by which a model can be asked for. `set_up` are
+    the vendors that the settings or the environment name.
+    """
 
     vendors: Mapping[str, Vendor]
     vendor_aliases: Mapping[str, str]
     aliases: Mapping[str, str]
     default_model: str | None = None
+    set_up: frozenset[str] = frozenset()
 
     def resolve(self, name: str | None) -> Route:
-        """The route of a model name. Raises InvalidRequest or UnknownModel, which names what there is."""
+        """The route of a model name. Raises InvalidRequest or UnknownModel, which names what there is, or
+        PrepareError where its vendor has no address or the aliases lead in a circle.
+        """
+        route = self.find(name)
+        if not route.vendor.base_url:
+            raise PrepareError(f"vendor {route.vendor.id!r} {no_address(route.vendor)}")
+        return route
+
+    def find(self, name: str | None) -> Route:
+        """The route of a model name, whether or not its vendor has an address."""
         asked = name or self.default_model
         if not asked:
             raise InvalidRequest("`model` is required: vendor/model", param="model", code="missing_model")
-        vendor, slash, model = self.aliases.get(asked, asked).partition("/")
-        if not slash or not model:
-            raise UnknownModel(self._no_vendor(asked), param="model")
+        chain = self._chain(asked)
+        meant = chain[-1]
+        if meant in chain[:-1]:
+            raise PrepareError(f"aliases lead in a circle: {' > '.join(map(_shown, chain[:_LINKS]))}")
+        vendor, slash, model = meant.partition("/")
+        if not slash or not vendor:
+            raise UnknownModel(self._no_vendor(meant), param="model")
         row = self.vendors.get(self.vendor_aliases.get(vendor, vendor))
         if row is None:
             raise UnknownModel(self._no_such_vendor(vendor), param="model")
-        if not row.base_url:
-            raise PrepareError(f"vendor {row.id!r} has no address: {_cure(row)}")
+        if not model:
+            raise UnknownModel(self._no_model(meant), param="model")
         return Route(row, model)
 
-    def names(self, usable: Iterable[str]) -> list[tuple[str, str]]:
-        """(model name, owner) of every alias and every listed model of the vendors named in `usable`."""
+    def _chain(self, name: str) -> list[str]:
+        """A name and what it stands for, until that is no alias; in a circle, the last one is there twice."""
+        chain = [name]
+        while (target := self.aliases.get(chain[-1], chain[-1])) != chain[-1]:
+            chain.append(target)
+            if target in chain[:-1]:
+                break
+        return chain
+
+    def aliased(self, usable: Iterable[str]) -> list[tuple[str, str, str]]:
+        """(alias, vendor, vendor's name of the model) of every alias that means one of these vendors."""
         ids = set(usable)
-        rows = [row for row in self.vendors.values() if row.id in ids]
-        listed = [(f"{row.id}/{model}", row.id) for row in rows for model in row.models]
-        aliased = [(alias, self._owner(target)) for alias, target in self.aliases.items()]
-        return [(name, owner) for name, owner in aliased if owner in ids] + listed
+        meant = [(alias, *self._chain(alias)[-1].partition("/")) for alias in self.aliases]
+        owned = [(alias, self.vendor_aliases.get(head, head), model) for alias, head, _, model in meant]
+        return [one for one in owned if one[1] in ids]
 
     def with_rows(self, rows: Iterable[Vendor]) -> "Catalogue":
         """The same with more vendors, which are asked first."""
         return replace(self, vendors={row.id: row for row in rows} | dict(self.vendors))
 
-    def _owner(self, target: str) -> str:
-        vendor = target.partition("/")[0]
-        return self.vendor_aliases.get(vendor, vendor)
-
     def _no_vendor(self, asked: str) -> str:
-        near = closest(asked, self.aliases)
-        return f"model {_shown(asked)} names no vendor{near}: write vendor/model. {self._known()}"
+        near = closest(asked, self.aliases.keys() - {asked})
+        cure = f"{near} Write vendor/model." if near else ": write vendor/model."
+        return f"model {_shown(asked)} names no vendor{cure} {self._known()}"
+
+    def _no_model(self, asked: str) -> str:
+        cure = f"write {asked}model, with a name of its own"
+        return f"model {_shown(asked)} names a vendor and no model: {cure}. {self._known()}"
 
     def _no_such_vendor(self, vendor: str) -> str:
         if vendor in RETIRED:
             return f"vendor {vendor!r} is no more: {RETIRED[vendor]}. {self._known()}"
         near = closest(vendor, [*self.vendors, *self.vendor_aliases])
-        return f"there is no vendor {_shown(vendor)}{near}. {self._known()}"
+        return f"there is no vendor {_shown(vendor)}{near or '.'} {self._known()}"
 
     def _known(self) -> str:
         names = sorted(self.vendors)
@@ -128,9 +155,10 @@ def build_catalogue(
 ) -> Catalogue:
     """The catalogue of built-in rows and settings. Raises PrepareError with every fault, one a line."""
     faults: list[str] = []
-    vendors = dict(rows)
+    vendors, named = dict(rows), set[str]()
     for name, changes in settings.vendors.items():
         id = vendor_aliases.get(name, name) if name not in rows else name
+        named.add(id)
         try:
             vendors[id] = _changed(vendors.get(id), id, changes)
         except ValueError as error:
@@ -139,6 +167,7 @@ def build_catalogue(
         url = settings.base_urls.get(base_url_variable(id))
         if url:
             vendors[id] = replace(row, base_url=_placed(url, row.base_path), addresses={})
+            named.add(id)
     if faults:
         raise PrepareError("\n".join(faults), code="bad_setting")
     return Catalogue(
@@ -146,6 +175,7 @@ def build_catalogue(
         vendor_aliases=vendor_aliases,
         aliases=settings.aliases,
         default_model=settings.default_model,
+        set_up=frozenset(named),
     )
 
 
@@ -164,9 +194,11 @@ def _variable(id: str, what: str) -> str:
     return f"{re.sub(r'[^A-Z0-9]', '_', id.upper())}_{what}"
 
 
-def _cure(row: Vendor) -> str:
+def no_address(row: Vendor) -> str:
+    """What a row without an address lacks, and what to do about it."""
     like = f", such as {row.address}" if row.address else ""
-    return f"set `base_url` in [vendors.{row.id}] of motes.toml, or {base_url_variable(row.id)}{like}"
+    where = f"set `base_url` in [vendors.{row.id}] of motes.toml, or {base_url_variable(row.id)}"
+    return f"has no address: {where}{like}"
 
 
 def _changed(row: Vendor | None, id: str, changes: VendorSettings) -> Vendor:
@@ -191,7 +223,7 @@ def _changed(row: Vendor | None, id: str, changes: VendorSettings) -> Vendor:
         key_name=changes.key_env or base.key_name,
         quirks=_quirks(base.quirks, changes.quirks),
         timeouts=_timeouts(base.timeouts, changes),
-        headers={**base.headers, **{name.lower(): value for name, value in changes.headers.items()}},
+        headers=_headers(base.headers, changes.headers),
         model_list=base.model_list if changes.models is None else None,
         models=base.models if changes.models is None else tuple(changes.models),
     )
@@ -232,8 +264,9 @@ def _dialect(name: str) -> DialectName:
 
 
 def _url(text: str) -> str:
-    if not re.match(r"https?://[^/\s]+", text):
-        raise ValueError(".base_url: must be an address that begins with http:// or https://")
+    fault = address_fault(text)
+    if fault is not None:
+        raise ValueError(f".base_url: {fault}")
     return text
 
 
@@ -250,13 +283,27 @@ def _auth(text: str) -> Auth:
         return BEARER
     if text == "none":
         return NO_AUTH
-    if kind == "header" and name:
-        return Auth("header", name.lower())
-    if kind == "query" and name:
-        return Auth("query", name)
+    if kind in ("header", "query") and name:
+        return _named_place(text, Auth("query", name) if kind == "query" else Auth("header", name.lower()))
     if kind == "sigv4":
         return Auth("sigv4", name or "bedrock")
     raise ValueError(".auth: use bearer, none, header:<name>, query:<name> or sigv4:<service>")
+
+
+def _named_place(text: str, auth: Auth) -> Auth:
+    fault = auth_fault(auth)
+    if fault is not None:
+        raise ValueError(f".auth: {text[:40]!r} {fault}")
+    return auth
+
+
+def _headers(base: Mapping[str, str], changes: Mapping[str, str]) -> dict[str, str]:
+    """The headers with the given ones changed."""
+    found = [(name, header_fault(name, value)) for name, value in changes.items()]
+    wrong = [f".headers.{name[:40]}: {fault}" for name, fault in found if fault is not None]
+    if wrong:
+        raise ValueError("\n".join(wrong))
+    return {**base, **{name.lower(): value for name, value in changes.items()}}
 
 
 def _quirks(base: Quirks, changes: Mapping[str, Any]) -> Quirks:

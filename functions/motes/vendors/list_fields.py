@@ -12,6 +12,8 @@ from typing import Any, Final
 Json = Mapping[str, Any]
 
 _MAX_ID: Final = 300
+# The year 5138, and in milliseconds 1973.
+_LATEST: Final = 10**11
 _CONTEXT: Final = (
     "context_length",
     "context_window",
@@ -84,9 +86,17 @@ def moment(value: Any) -> int | None:
         return None
     try:
         time = datetime.fromisoformat(value)
-        return max(0, int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()))
+        return seconds(int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()))
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def seconds(value: Any) -> int | None:
+    """Epoch seconds, also where milliseconds are told."""
+    number = count(value)
+    if number is not None and number > _LATEST:
+        number //= 1000
+    return number if number is not None and number <= _LATEST else None
 
 
 def flag(item: Json, *names: str) -> bool | None:

@@ -106,7 +106,7 @@ def _openai(item: Json, unit: int = 0) -> ListedModel | None:
     return ListedModel(
         id=id,
         name=told.text(item.get("display_name")) or told.text(item.get("name")),
-        created=told.count(item.get("created")),
+        created=told.seconds(item.get("created")),
         context_length=told.context_of(item),
         max_output_tokens=told.output_of(item),
         tools=told.ability(item, "tools"),

@@ -19,12 +19,13 @@ from motes.vendors.aliases import ALIASES, DIALECT_ALIASES, RETIRED
 from motes.vendors.bedrock import BEDROCK
 from motes.vendors.china import CHINA
 from motes.vendors.clouds import CLOUDS, GOOGLE
+from motes.vendors.google import INTERACTIONS, ONLY_INTERACTIONS
 from motes.vendors.hosts import HOSTS
 from motes.vendors.local import LOCAL
 from motes.vendors.tencent import TENCENT
 from motes.vendors.twins import messages
 from motes.vendors.twins import responses as twin
-from motes.vendors.vendor import CHAT, GENERATE, MESSAGES, Auth, Surface, Timeouts, Vendor
+from motes.vendors.vendor import CHAT, GENERATE, MESSAGES, Auth, ModelList, Surface, Timeouts, Vendor
 
 __all__ = ("ALIASES", "DIALECT_ALIASES", "RETIRED", "VENDORS")
 
@@ -46,6 +47,7 @@ _ROWS: Final = (
         model_surfaces=_OPENAI_ONLY_ON_RESPONSES,
         key_name="OPENAI_API_KEY",
         quirks=chat.OPENAI,
+        resources=("vnd.oai.container_file",),
         models=("gpt-6-sol", "gpt-6-luna", "gpt-5.6-terra", "gpt-5.4-mini"),
     ),
     Vendor(
@@ -54,15 +56,18 @@ _ROWS: Final = (
         surfaces=(MESSAGES,),
         auth=Auth("header", "x-api-key"),
         key_name="ANTHROPIC_API_KEY",
+        resources=("vnd.ant.file",),
         models=("claude-fable-5", "claude-opus-4-5", "claude-sonnet-4-5", "claude-haiku-4-5"),
     ),
     Vendor(
         id="gemini",
         base_url="https://generativelanguage.googleapis.com",
-        surfaces=(GENERATE,),
+        surfaces=(GENERATE, INTERACTIONS),
+        model_surfaces=ONLY_INTERACTIONS,
         auth=Auth("header", "x-goog-api-key"),
         key_name="GEMINI_API_KEY",
         quirks=GOOGLE,
+        resources=("vnd.gem.file",),
         models=("gemini-2.5-pro", "gemini-2.5-flash"),
     ),
     Vendor(
@@ -118,6 +123,7 @@ _ROWS: Final = (
         ),
         key_name="XAI_API_KEY",
         quirks=chat.XAI,
+        model_list=ModelList(path="language-models", shape="xai"),
         models=("grok-4.7", "grok-4.3"),
     ),
     Vendor(
@@ -137,6 +143,9 @@ _ROWS: Final = (
         auth=Auth("header", "api-key"),
         key_name="AZURE_OPENAI_API_KEY",
         quirks=chat.AZURE,
+        # Its list is of what could be deployed, and asked for is what was.
+        model_list=None,
+        resources=("vnd.oai.container_file",),
     ),
     Vendor(
         # Its own models answer chat completions; those of other vendors (provider/model) are agents.
@@ -155,6 +164,7 @@ _ROWS: Final = (
         model_surfaces={"*/*": "openai-responses"},
         key_name="PERPLEXITY_API_KEY",
         quirks=chat.PERPLEXITY,
+        model_list=None,
         models=("sonar", "sonar-pro", "sonar-reasoning-pro"),
     ),
     Vendor(
@@ -181,6 +191,9 @@ _ROWS: Final = (
         ),
         key_name="COHERE_API_KEY",
         quirks=native.COHERE,
+        model_list=ModelList(
+            path="v1/models?endpoint=chat&page_size=1000", shape="cohere", in_place_of="/compatibility/v1"
+        ),
         models=("command-a-plus-05-2026", "command-a-03-2025", "command-a-reasoning-08-2025"),
     ),
     Vendor(
@@ -189,6 +202,7 @@ _ROWS: Final = (
         surfaces=(CHAT,),
         key_name="TOGETHER_API_KEY",
         quirks=hosted.TOGETHERAI,
+        model_list=ModelList(shape="per-million"),
         models=("openai/gpt-oss-120b",),
     ),
     Vendor(
@@ -218,6 +232,7 @@ _ROWS: Final = (
         key_name="OLLAMA_API_KEY",
         key_required=False,
         quirks=hosted.OLLAMA,
+        model_list=ModelList(path="api/tags", shape="ollama", in_place_of="/v1"),
     ),
     *BEDROCK,
     *CHINA,
