@@ -24,6 +24,7 @@ CORPUS_DIALECTS = {
     "openai-responses": "openai-responses",
     "anthropic-messages": "anthropic-messages",
     "gemini-generate": "gemini-generate",
+    "gemini-interactions": "gemini-interactions",
     "bedrock-converse": "bedrock-converse",
     "bedrock-invoke": "bedrock-invoke",
     "ollama-chat": "ollama-chat",
@@ -48,6 +49,9 @@ CASE_DIALECTS = {
 FINISH = {
     "stop": "stop",
     "completed": "stop",
+    "incomplete": "length",
+    "budget_exceeded": "length",
+    "requires_action": "tool_calls",
     "max_output_tokens": "length",
     "eos": "stop",
     "end_turn": "stop",
@@ -162,14 +166,8 @@ def usage_of(dialect: str, raw: dict[str, Any] | None, vendor: str) -> dict[str,
         return {"prompt": prompt, "completion": completion, "total": raw.get("total_tokens") or 0}
     if dialect.startswith("bedrock") and "prompt_tokens" not in raw:
         return _bedrock_usage(raw)
-    if dialect == "gemini-generate":
-        prompt = (raw.get("promptTokenCount") or 0) + (raw.get("toolUsePromptTokenCount") or 0)
-        completion = (raw.get("candidatesTokenCount") or 0) + (raw.get("thoughtsTokenCount") or 0)
-        return {
-            "prompt": prompt,
-            "completion": completion,
-            "total": raw.get("totalTokenCount") or prompt + completion,
-        }
+    if dialect in _GOOGLE_COUNTS:
+        return _google_usage(raw, *_GOOGLE_COUNTS[dialect])
     if dialect in ("cohere-chat", "ollama-chat"):
         return _two_counts(raw)
     if "prompt_tokens" not in raw:
@@ -193,6 +191,28 @@ def _two_counts(raw: dict[str, Any]) -> dict[str, int] | None:
     if prompt is None or completion is None:
         return None
     return {"prompt": prompt, "completion": completion, "total": prompt + completion}
+
+
+# Input includes what was cached; tool use is counted apart from it, and thoughts apart from the output.
+_GOOGLE_COUNTS = {
+    "gemini-generate": (
+        ("promptTokenCount", "toolUsePromptTokenCount"),
+        ("candidatesTokenCount", "thoughtsTokenCount"),
+        "totalTokenCount",
+    ),
+    "gemini-interactions": (
+        ("total_input_tokens", "total_tool_use_tokens"),
+        ("total_output_tokens", "total_thought_tokens"),
+        "total_tokens",
+    ),
+}
+
+
+def _google_usage(
+    raw: dict[str, Any], given: tuple[str, ...], answered: tuple[str, ...], total: str
+) -> dict[str, int]:
+    prompt, completion = (sum(raw.get(name) or 0 for name in names) for names in (given, answered))
+    return {"prompt": prompt, "completion": completion, "total": raw.get(total) or prompt + completion}
 
 
 def _bedrock_usage(raw: dict[str, Any]) -> dict[str, int]:

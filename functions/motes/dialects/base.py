@@ -21,6 +21,7 @@ DialectName = Literal[
     "bedrock-invoke",
     "ollama-chat",
     "cohere-chat",
+    "gemini-interactions",
 ]
 
 

@@ -40,5 +40,9 @@ def resolve(name: DialectName) -> Dialect:
             from motes.dialects import cohere_chat
 
             return cohere_chat.DIALECT
+        case "gemini-interactions":
+            from motes.dialects import gemini_interactions
+
+            return gemini_interactions.DIALECT
         case _:
             assert_never(name)

@@ -19,6 +19,7 @@ _SIGNATURE_FORMATS: Final = {
     "bedrock-converse": "bedrock-converse-v1",
     "bedrock-invoke": "anthropic-claude-v1",
     "gemini-generate": "google-gemini-v1",
+    "gemini-interactions": "google-interactions-v1",
     "openai-responses": "openai-responses-v1",
 }
 GEMINI_FORMAT: Final = "google-gemini-v1"
