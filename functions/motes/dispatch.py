@@ -19,6 +19,7 @@ from motes.errors import ErrorKind, InvalidRequest, PrepareError
 from motes.model_rules import of_model
 from motes.normaliser import prepared
 from motes.vendors.auth import AWSCredentials, signer
+from motes.vendors.sendable import faults
 from motes.vendors.vendor import DEFAULT_TIMEOUTS, Timeouts, Vendor
 
 
@@ -30,6 +31,11 @@ class UpstreamRequest:
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(default=b"", repr=False)
+
+    @property
+    def raw_headers(self) -> list[tuple[bytes, bytes]]:
+        """The headers as they are written on the wire, where a value may be Latin-1."""
+        return [(name.encode("ascii"), value.encode("latin-1")) for name, value in self.headers.items()]
 
 
 def unsigned(request: UpstreamRequest, _now: datetime) -> UpstreamRequest:
@@ -105,7 +111,7 @@ def _address(vendor: Vendor, dialect: Dialect, model: str, secret: str | None) -
     """Where the request goes: the vendor's address, or that of such a key, and the surface's path."""
     surface = vendor.surfaces[0]
     path = dialect.path(model) if surface.path is None else placed_path(surface.path, model)
-    return join_url(_base_of(vendor, secret).rstrip("/").removesuffix(surface.in_place_of), path)
+    return join_url(_base_of(vendor, secret), path, surface.in_place_of)
 
 
 def _base_of(vendor: Vendor, secret: str | None) -> str:
@@ -132,7 +138,7 @@ def errand(
     """A GET below the vendor's address, or in place of that end of it which `in_place_of` names. Raises
     PrepareError where it cannot be signed.
     """
-    url = join_url(_base_of(vendor, secret).rstrip("/").removesuffix(in_place_of), path)
+    url = join_url(_base_of(vendor, secret), path, in_place_of)
     plain = UpstreamRequest(method="GET", url=url, headers={**vendor.headers, **(headers or {})})
     return Errand(request=authorise(plain, vendor, secret), sign=signature(vendor, secret))
 
@@ -155,7 +161,10 @@ def missing_key(vendor: Vendor) -> str:
 
 
 def authorise(request: UpstreamRequest, vendor: Vendor, secret: str | None) -> UpstreamRequest:
-    """The request with the vendor's key in its place."""
+    """The request with the vendor's key in its place. Raises PrepareError where it could not be sent."""
+    fault = next(faults(vendor, secret), None)
+    if fault is not None:
+        raise PrepareError(f"vendor {vendor.id!r} cannot be asked: {fault}")
     if not secret or vendor.auth.kind == "none" or _credentials(vendor, secret):
         return request
     if vendor.auth.kind == "query":
@@ -189,12 +198,12 @@ def placed_path(path: str, model: str) -> str:
     return path.replace("{model}", quote(model, safe="@"))
 
 
-def join_url(base: str, path: str) -> str:
+def join_url(base: str, path: str, in_place_of: str = "") -> str:
     """Base and path, where a base that already ends in the path's head (`/v1`) does not double it; a query
-    of the base stays at the end.
+    of the base stays at the end. The path may stand in place of an end of the base.
     """
     base, _, query = base.partition("?")
-    base = base.rstrip("/")
+    base = base.rstrip("/").removesuffix(in_place_of).rstrip("/")
     head, _, rest = path.lstrip("/").partition("/")
     url = f"{base}/{rest}" if rest and base.endswith("/" + head) else f"{base}/{path.lstrip('/')}"
     return f"{url}{'&' if '?' in url else '?'}{query}" if query else url

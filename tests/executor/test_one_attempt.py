@@ -211,7 +211,7 @@ def test_a_url_that_is_none_is_an_issue(url):
 
 @in_virtual_time
 async def test_a_header_that_cannot_be_sent_is_an_issue_without_the_header():
-    request = UpstreamRequest(method="POST", url="http://tiny.invalid/", headers={"x-key": "sk-sécret"})
+    request = UpstreamRequest(method="POST", url="http://tiny.invalid/", headers={"x-key": "sk-s€cret"})
     said = await said_by(Upstream(Answer(GOOD)), tiny_dispatch(request=request))
     assert said.issue.error.code == "unsendable_request"
     assert "cret" not in said.issue.text.replace("secret", "")

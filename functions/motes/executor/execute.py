@@ -124,7 +124,7 @@ class Attempt:
         request = http.build_request(
             wire.method,
             wire.url,
-            headers=dict(wire.headers),
+            headers=wire.raw_headers,
             content=wire.body,
             timeout=httpx.Timeout(None, connect=timeouts.connect),
             extensions={"trace": self._on_trace},
