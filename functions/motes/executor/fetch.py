@@ -57,7 +57,7 @@ async def opened(http: httpx.AsyncClient, errand: Errand, seconds: float) -> Asy
     """The answer, its body not yet read. Raises FetchFailed unless it began in time and is a success."""
     wire = errand.sign(errand.request, datetime.now(UTC))
     try:
-        request = http.build_request(wire.method, wire.url, headers=dict(wire.headers))
+        request = http.build_request(wire.method, wire.url, headers=wire.raw_headers)
         async with asyncio.timeout(seconds):
             response = await http.send(request, stream=True, follow_redirects=False)
     except NETWORK as failure:
