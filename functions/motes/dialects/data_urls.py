@@ -36,7 +36,7 @@ def parted(url: str, place: str) -> tuple[str, str]:
 def text_of(data: str, place: str) -> str:
     """The text that base64 holds. Raises InvalidRequest where it is none."""
     try:
-        return base64.b64decode(data).decode("utf-8", "replace")
+        return base64.b64decode(data, validate=True).decode("utf-8", "replace")
     except (binascii.Error, ValueError):
         raise InvalidRequest(
             f"{place}: the data is not valid base64", param=place, code="invalid_file"

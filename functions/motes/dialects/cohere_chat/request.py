@@ -167,6 +167,8 @@ def _note_the_rest(request: ChatRequest, notes: Notes) -> None:
     unsaid = [name for name in _NO_WORD_FOR if getattr(request, name)]
     if request.modalities and set(request.modalities) - {"text"}:
         unsaid.append("modalities")
+    if request.reasoning and request.reasoning.exclude:
+        unsaid.append("reasoning.exclude")
     extras = (request.model_extra or {}).items()
     known = {*_NATIVE, _SAFETY}
     unsaid += [name for name, value in extras if name not in known and value not in (None, [], {}, "", False)]
