@@ -41,7 +41,7 @@ def vendor_key(
     """The key of a vendor: `key` of its settings, else the environment variable its row names."""
     row = settings.vendors.get(vendor)
     if row is not None and row.key is not None:
-        return row.key.get_secret_value() or None
+        return row.key.get_secret_value().strip() or None
     if not key_name:
         return None
     return environ.get(key_name, "").strip() or (_aws_pair(environ) if key_name == AWS_KEY else None)

@@ -7,10 +7,10 @@ leave the headers or the URL of the one request it is for.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from urllib.parse import quote
 
-from motes import jsontext
+from motes import __version__, jsontext
 from motes.chat import ChatRequest
 from motes.demux.base import MAX_EVENT_BYTES, Demuxer
 from motes.dialects.base import NO_TRAITS, Dialect, Parser, Traits
@@ -21,6 +21,15 @@ from motes.normaliser import prepared
 from motes.vendors.auth import AWSCredentials, signer
 from motes.vendors.sendable import faults
 from motes.vendors.vendor import DEFAULT_TIMEOUTS, Timeouts, Vendor
+
+OWN_HEADERS: Final[Mapping[str, str]] = {
+    "user-agent": f"motes/{__version__}",
+    "accept": "*/*",
+    "accept-encoding": "identity",
+}
+"""What goes with every request, where it does not say otherwise itself. Identity: a compressor between us and
+the model holds pieces of the answer back; what comes compressed all the same is decoded.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,9 @@
 """`motes check`: what is wrong, where, and how to mend it; and a probe over a real socket."""
 
 import asyncio
+import socket
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -162,3 +164,152 @@ def test_a_probe_without_an_answer_says_so(here: Path, capfd: Any) -> None:
     out = capfd.readouterr().out
     assert "status: no answer" in out
     assert "refused" in out
+
+
+def facts_of(found: Any, vendor: str) -> str:
+    (line,) = [fact for fact in found.facts if fact.startswith(f"vendor {vendor}: ")]
+    return line.removeprefix(f"vendor {vendor}: ")
+
+
+def test_a_vendor_that_takes_no_key_needs_none(tmp_path: Path, environ: dict[str, str]) -> None:
+    row = '[vendors.mine]\ndialect = "openai-chat"\nbase_url = "http://10.0.0.9/v1"\nauth = "none"\n'
+    for key in ({}, {"MINE_API_KEY": SECRET}):
+        found = inspect(environ | key, written(tmp_path, row))
+        assert facts_of(found, "mine") == "ready, without a key"
+        assert (found.faults, found.doubts) == ([], [])
+
+
+def test_the_demos_vendors_are_known_and_where_they_are(tmp_path: Path, environ: dict[str, str]) -> None:
+    toml = 'default_model = "demo/hello"\n[aliases]\nfast = "demo-gemini/echo"\n'
+    found = inspect(environ, written(tmp_path, toml))
+    assert found.faults == []
+    assert found.doubts == [
+        "aliases.fast: vendor 'demo-gemini' exists only under `motes serve`",
+        "default_model: vendor 'demo' exists only under `motes serve`",
+    ]
+    assert facts_of(found, "demo") == "exists only under `motes serve`"
+
+
+def test_a_vendor_of_the_operators_named_demo_is_his(tmp_path: Path, environ: dict[str, str]) -> None:
+    row = '[vendors.demo]\ndialect = "openai-chat"\nbase_url = "https://host/v1"\nauth = "none"\n'
+    found = inspect(environ, written(tmp_path, f'default_model = "demo/x"\n{row}'))
+    assert (found.faults, found.doubts, facts_of(found, "demo")) == ([], [], "ready, without a key")
+
+
+@pytest.mark.parametrize(
+    ("toml", "told"),
+    [
+        ('[aliases]\na = "b"\nb = "a"', "aliases.a: aliases lead in a circle"),
+        ('[aliases]\nfast = "nobody"', "aliases.fast: model 'nobody' names no vendor"),
+        ('default_model = "azure/x"', "default_model: vendor 'azure' has no address: set `base_url`"),
+        (
+            '[vendors.openai]\nkey = "sk-this-must-never-be\\nshown"',
+            "OPENAI_API_KEY, or `key` in its settings",
+        ),
+    ],
+)
+def test_what_serving_would_refuse_is_a_fault(
+    tmp_path: Path, environ: dict[str, str], toml: str, told: str
+) -> None:
+    found = inspect(environ, written(tmp_path, toml))
+    assert told in "\n".join(found.faults)
+    assert "sk-this" not in str(found)
+
+
+def test_what_serving_would_take_is_none(tmp_path: Path, environ: dict[str, str]) -> None:
+    found = inspect(environ, written(tmp_path, '[aliases]\na = "b"\nb = "openai/x"\n'))
+    assert (found.faults, found.doubts) == ([], [])
+
+
+@pytest.mark.parametrize("key", ["sk-this\nmust", "sk-this 海"])
+def test_a_key_that_no_header_can_hold_is_a_fault(tmp_path: Path, environ: dict[str, str], key: str) -> None:
+    found = inspect(environ | {"GROQ_API_KEY": key, "MOTES_API_KEY": key}, tmp_path)
+    assert [fault.partition(":")[0] for fault in found.faults] == [
+        "vendor groq",
+        "environment variable MOTES_API_KEY",
+    ]
+    assert "sk-this" not in str(found)
+
+
+def test_an_address_of_the_environment_is_shown_without_secrets(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    urls = {"OPENAI_BASE_URL": "https://me:hush@proxy:8/v1?key=hush", "OLLAMA_BASE_URL": "http://box:1/v1"}
+    found = inspect(environ | urls, tmp_path)
+    assert facts_of(found, "openai") == "no key (set OPENAI_API_KEY), at https://proxy:8/v1 (OPENAI_BASE_URL)"
+    assert facts_of(found, "ollama") == "ready, without a key, at http://box:1/v1 (OLLAMA_BASE_URL)"
+    assert "hush" not in str(found)
+
+
+def test_a_port_that_is_none_is_a_fault(tmp_path: Path, environ: dict[str, str]) -> None:
+    found = inspect(environ | {"OPENAI_BASE_URL": "http://127.0.0.1:99999/v1"}, tmp_path)
+    assert ["OPENAI_BASE_URL: must have a port" in fault for fault in found.faults] == [True]
+
+
+def test_who_is_named_before_the_host_is_not_the_host(tmp_path: Path, environ: dict[str, str]) -> None:
+    found = inspect(
+        environ | {"OPENAI_API_KEY": SECRET, "OPENAI_BASE_URL": "http://me:hush@10.0.0.9/v1"}, tmp_path
+    )
+    assert found.doubts == ["vendor openai: its key travels unencrypted to 10.0.0.9; use https://"]
+
+
+@pytest.mark.parametrize("name", ["MOTES_ALIASES", "MOTES_VENDORS", "MOTES_VENDORS_OPENAI_KEY"])
+def test_a_table_of_the_file_is_not_read_from_a_variable(
+    tmp_path: Path, environ: dict[str, str], name: str
+) -> None:
+    found = inspect(environ | {name: "x"}, tmp_path)
+    assert [doubt.startswith(f"environment variable {name}: not read, ") for doubt in found.doubts] == [True]
+
+
+def test_a_home_that_is_a_file_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    found = inspect({"MOTES_HOME": str(tmp_path / "file")}, tmp_path)
+    assert found.faults == [f"{tmp_path}/file/keys.json: cannot be read: Not a directory"]
+
+
+def test_a_probe_of_the_demo_says_where_it_is(here: Path, capfd: Any) -> None:
+    assert main(["check", "--probe", "demo/hello"]) == 1
+    assert "wrong: vendor 'demo' exists only under `motes serve`" in capfd.readouterr().out
+
+
+@pytest.fixture
+def answering() -> Iterator[Any]:
+    """A vendor that sends these bytes, each after so many seconds, and then closes."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    threads: list[threading.Thread] = []
+
+    def play(*script: tuple[float, bytes]) -> int:
+        def serve() -> None:
+            line, _ = listener.accept()
+            with line:
+                line.recv(65536)
+                for seconds, data in script:
+                    time.sleep(seconds)
+                    line.sendall(data)
+
+        threads.append(threading.Thread(target=serve))
+        threads[-1].start()
+        return int(listener.getsockname()[1])
+
+    yield play
+    for thread in threads:
+        thread.join(10)
+    listener.close()
+
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+
+
+def test_the_first_byte_is_one_of_the_body(here: Path, answering: Any, capfd: Any) -> None:
+    written(here, vendor_at(answering((0, HEAD), (0.4, b"data: [DO"), (0.4, b"NE]\n\n"))))
+    main(["check", "--probe", "try/m"])
+    (told,) = [line for line in capfd.readouterr().out.splitlines() if line.startswith("time to first byte")]
+    assert 350 <= int(told.split()[-2]) < 750
+
+
+def test_where_no_byte_came_there_is_no_time_to_it(here: Path, answering: Any, capfd: Any) -> None:
+    written(here, vendor_at(answering((0, HEAD))))
+    assert main(["check", "--probe", "try/m"]) == 1
+    out = capfd.readouterr().out
+    assert "status: 200" in out
+    assert "time to first byte" not in out

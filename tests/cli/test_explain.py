@@ -5,12 +5,22 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from motes.cli import main
+from motes.dispatch import generate
+from motes.executor.connection import open_client
+from motes.executor.pipeline import run
+from motes.executor.run import Options
+from motes.intake import parse_request
+from motes.settings import Settings
+from motes.vendors.catalogue import build_catalogue
+from motes.vendors.table import ALIASES, VENDORS
 
 REQUEST = {"model": "openai/m", "messages": [{"role": "user", "content": "Grüß Gott 海"}]}
 SECRET = "sk-this-must-never-be-shown"
@@ -68,6 +78,49 @@ def test_the_requests_own_model_does_without_the_option(explain: Any) -> None:
 def test_an_address_that_is_not_set_yet_has_a_placeholder(explain: Any) -> None:
     shown = explain("--model", "openai-compatible/m")
     assert shown["url"] == "https://openai-compatible.invalid/v1/chat/completions"
+    assert "OPENAI_COMPATIBLE_BASE_URL" in shown["warnings"][0]
+
+
+@pytest.mark.parametrize(
+    ("model", "path"),
+    [
+        ("demo/hello", "/v1/chat/completions"),
+        ("demo-anthropic/hello", "/v1/messages"),
+        ("demo-gemini/hello", "/v1beta/models/hello:streamGenerateContent?alt=sse"),
+    ],
+)
+def test_the_demos_vendors_are_known_and_where_they_are(explain: Any, model: str, path: str) -> None:
+    vendor = model.partition("/")[0]
+    shown = explain("--model", model)
+    assert shown["url"] == f"https://{vendor}.invalid{path}"
+    assert shown["warnings"] == [f"vendor {vendor!r} exists only under `motes serve`"]
+
+
+def test_an_address_that_is_set_needs_no_word(explain: Any, monkeypatch: Any) -> None:
+    monkeypatch.setenv("OPENAI_COMPATIBLE_BASE_URL", "https://host/v1?api-version=3&api-key=hush")
+    shown = explain("--model", "openai-compatible/m")
+    assert shown["url"] == "https://host/v1/chat/completions?api-version=3&api-key=***"
+    assert shown["warnings"] == []
+
+
+async def test_the_headers_that_are_shown_are_those_that_are_sent(explain: Any) -> None:
+    sent: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        return httpx.Response(200)
+
+    settings = Settings(home=Path())
+    route = build_catalogue(VENDORS, ALIASES, settings).resolve("anthropic/m")
+    plan = generate(parse_request(REQUEST), route.vendor, route.model, secret="***")
+    async with (
+        open_client(transport=httpx.MockTransport(answer)) as http,
+        aclosing(run(plan, http, Options())) as particles,
+    ):
+        assert [particle async for particle in particles]
+    of_the_connection = {"host", "content-length", "connection"}
+    headers = {name: value for name, value in sent[0].headers.items() if name not in of_the_connection}
+    assert explain("--model", "anthropic/m")["headers"] == headers
 
 
 def test_what_was_changed_is_told(explain: Any) -> None:

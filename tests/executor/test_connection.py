@@ -6,7 +6,8 @@ import ssl
 import httpx
 
 from fakes.virtual_time import in_virtual_time
-from motes.executor.connection import USER_AGENT, open_client
+from motes.dispatch import OWN_HEADERS
+from motes.executor.connection import open_client
 
 
 def client_of(handler, **changes):
@@ -17,7 +18,7 @@ def client_of(handler, **changes):
 async def test_it_names_itself_honestly_and_asks_for_plain_bytes():
     async with client_of(lambda _: httpx.Response(200)) as http:
         request = http.build_request("GET", "http://a.invalid/")
-    assert request.headers["user-agent"] == USER_AGENT == "motes/0.1.0"
+    assert request.headers["user-agent"] == OWN_HEADERS["user-agent"] == "motes/0.1.0"
     assert request.headers["accept-encoding"] == "identity"
 
 

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
 
     status = 0
     try:
-        shown = shown_request(_dispatch(sys.stdin.buffer.read(), args.model, args.trait))
+        shown = _shown(sys.stdin.buffer.read(), args.model, args.trait)
     except MotesError as error:
         status, shown = _REFUSED, refusal(error)
     terminal = Terminal()
@@ -55,20 +55,21 @@ def run(args: argparse.Namespace) -> int:
 
 
 def shown_request(dispatch: "Dispatch") -> dict[str, Any]:
-    """What would be sent, with nothing secret in it."""
+    """What would be sent, with nothing secret in it; of the headers, all but those of the connection."""
     from datetime import UTC, datetime
 
     from motes import jsontext
+    from motes.dispatch import OWN_HEADERS
 
     request = dispatch.sign(dispatch.request, datetime.now(UTC))
     # What is made when a request is sent differs each time.
     made = request.headers.keys() - dispatch.request.headers.keys()
+    headers = {**OWN_HEADERS, **request.headers}
     return {
         "method": request.method,
         "url": _masked(request.url),
         "headers": {
-            name: MASK if name in made or _is_secret(name) else value
-            for name, value in request.headers.items()
+            name: MASK if name in made or _is_secret(name) else value for name, value in headers.items()
         },
         "body": jsontext.loads(request.body),
         "warnings": list(dispatch.warnings),
@@ -81,37 +82,33 @@ def refusal(error: Any) -> dict[str, Any]:
     return {"error": {"message": error.message, "type": kind, "param": error.param, "code": error.code}}
 
 
-def _dispatch(body: bytes, model: str | None, traits: list[str]) -> "Dispatch":
+def _shown(body: bytes, model: str | None, traits: list[str]) -> dict[str, Any]:
+    """The request a body becomes. A vendor that cannot be asked from here stands at a host that says so."""
     from motes import dispatch
+    from motes.cli.absent import absence, placed
     from motes.dialects.base import NO_TRAITS, Traits
     from motes.intake import parse_request
     from motes.vendors.catalogue import speaking
 
     request = parse_request(body)
-    route = _catalogue().resolve(model or request.model)
+    route = _catalogue().find(model or request.model)
     known = Traits(reasoning=True) if "reasoning-model" in traits else NO_TRAITS
-    vendor = speaking(route.vendor, request.motes.dialect, route.model)
+    vendor = speaking(placed(route.vendor), request.motes.dialect, route.model)
     secret = f"{MASK}:{MASK}" if vendor.auth.kind == "sigv4" else MASK
-    return dispatch.generate(request, vendor, route.model, secret=secret, traits=known)
+    shown = shown_request(dispatch.generate(request, vendor, route.model, secret=secret, traits=known))
+    missing = absence(route.vendor)
+    told = [] if missing is None else [f"vendor {vendor.id!r} {missing}"]
+    return shown | {"warnings": [*told, *shown["warnings"]]}
 
 
 def _catalogue() -> "Catalogue":
-    """Every row; one whose address must be set first stands at a host that says so."""
     import os
-    from dataclasses import replace
     from pathlib import Path
 
+    from motes.cli.absent import whole_catalogue
     from motes.settings import load_settings
-    from motes.vendors.catalogue import build_catalogue
-    from motes.vendors.table import ALIASES, VENDORS
 
-    catalogue = build_catalogue(VENDORS, ALIASES, load_settings(os.environ, Path.cwd()))
-    rows = catalogue.vendors.values()
-    placed = [
-        row if row.base_url else replace(row, base_url=f"https://{row.id}.invalid{row.base_path or '/v1'}")
-        for row in rows
-    ]
-    return replace(catalogue, vendors={row.id: row for row in placed})
+    return whole_catalogue(load_settings(os.environ, Path.cwd()))
 
 
 def _is_secret(name: str) -> bool:
@@ -119,5 +116,11 @@ def _is_secret(name: str) -> bool:
 
 
 def _masked(url: str) -> str:
-    """The URL without a password in front of its host; the key in a query is a mask already, but quoted."""
-    return re.sub(r"//[^/@]*@", f"//{MASK}@", url).replace(quote(MASK, safe=""), MASK)
+    """The URL without a password in front of its host, nor what looks like a secret in its query."""
+    url = re.sub(r"//[^/@]*@", f"//{MASK}@", url)
+    return re.sub(r"(?<=[?&])([^=&]+)=([^&]*)", _masked_member, url)
+
+
+def _masked_member(found: re.Match[str]) -> str:
+    name, value = found.groups()
+    return f"{name}={MASK if _is_secret(name) or value == quote(MASK, safe='') else value}"

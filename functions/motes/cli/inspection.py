@@ -3,19 +3,20 @@
 Pure but for the settings and key files it reads. Must never quote a value that may be a key.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
+from motes.cli.absent import ONLY_SERVED, absence, whole_catalogue
 from motes.credentials import vendor_key
 from motes.errors import MotesError, PrepareError
-from motes.settings import Settings, closest, load_settings
+from motes.settings import FILE_NAME, Settings, closest, load_settings
 from motes.store.files import FileKeys
 from motes.store.opening import key_file
-from motes.vendors.catalogue import Catalogue, base_url_variable, build_catalogue
-from motes.vendors.table import ALIASES, VENDORS
+from motes.vendors.catalogue import Catalogue, base_url_variable
+from motes.vendors.sendable import address_fault, key_fault, shown_address, value_fault
 from motes.vendors.vendor import Vendor
 
 _PREFIX: Final = "MOTES_"
@@ -23,8 +24,8 @@ _FILE_ONLY: Final = frozenset({"source", "base_urls", "aliases", "vendors"})
 _VARIABLES: Final = frozenset(
     {"CONFIG", "API_KEY", *(name.upper() for name in Settings.model_fields if name not in _FILE_ONLY)}
 )
-_ADDRESS: Final = re.compile(r"(https?)://(\[[0-9a-f:]+\]|[^/:\s@]+)", re.I)
-_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
+_CALLERS_KEY: Final = "MOTES_API_KEY"
+_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 @dataclass(slots=True)
@@ -41,23 +42,25 @@ def inspect(environ: Mapping[str, str], directory: Path) -> Inspection:
     found = Inspection()
     try:
         settings = load_settings(environ, directory)
-        catalogue = build_catalogue(VENDORS, ALIASES, settings)
+        catalogue = whole_catalogue(settings)
         found.facts.append(f"settings file: {settings.source or 'none'}")
-        found.facts.append(_callers(settings, environ.get("MOTES_API_KEY")))
+        found.facts.append(_callers(settings, environ.get(_CALLERS_KEY)))
     except PrepareError as error:
         found.faults += error.message.splitlines()
         return found
-    found.faults += [*_unroutable(catalogue), *_addresses(catalogue)]
+    _look_at_names(catalogue, found)
     for row in catalogue.vendors.values():
         key = vendor_key(row.id, row.key_name, settings, environ)
-        found.facts.append(f"vendor {row.id}: {_state(row, key, settings.key_path)}")
+        found.facts.append(f"vendor {row.id}: {_state(row, key, settings)}")
+        found.faults += _unsendable(row, key)
         found.doubts += _exposed(row, key)
-    found.doubts += _misspelt(environ)
+    found.faults += _unusable(environ.get(_CALLERS_KEY))
+    found.doubts += [*_misspelt(environ), *_only_in_the_file(environ)]
     return found
 
 
 def _callers(settings: Settings, environment_key: str | None) -> str:
-    beside = ", and MOTES_API_KEY" if environment_key else ""
+    beside = f", and {_CALLERS_KEY}" if environment_key and environment_key.strip() else ""
     if settings.table is not None:
         return f"callers' keys: in the table {settings.table}{beside}"
     path = key_file(settings)
@@ -65,9 +68,37 @@ def _callers(settings: Settings, environment_key: str | None) -> str:
     return f"callers' keys: {enabled} enabled in {path}{beside}"
 
 
-def _state(row: Vendor, key: str | None, key_path: str | None) -> str:
+def _look_at_names(catalogue: Catalogue, found: Inspection) -> None:
+    """Names in the settings that lead nowhere are faults; those that lead to the demo, doubts."""
+    targets = [(f"aliases.{name}", target) for name, target in catalogue.aliases.items()]
+    if catalogue.default_model:
+        targets.append(("default_model", catalogue.default_model))
+    for place, target in targets:
+        try:
+            row = catalogue.find(target).vendor
+        except MotesError as error:
+            found.faults.append(f"{place}: {error.message}")
+            continue
+        why = absence(row)
+        if why is not None:
+            told = found.doubts if why == ONLY_SERVED else found.faults
+            told.append(f"{place}: vendor {row.id!r} {why}")
+
+
+def _state(row: Vendor, key: str | None, settings: Settings) -> str:
+    """Whether a vendor can be asked, and where it stands if the environment moved it."""
+    variable = base_url_variable(row.id)
+    if absence(row) == ONLY_SERVED:
+        return ONLY_SERVED
     if not row.base_url:
-        return f"no address (set {base_url_variable(row.id)})"
+        return f"no address (set {variable})"
+    moved = f", at {shown_address(row.base_url)} ({variable})" if variable in settings.base_urls else ""
+    return f"{_readiness(row, key, settings.key_path)}{moved}"
+
+
+def _readiness(row: Vendor, key: str | None, key_path: str | None) -> str:
+    if row.auth.kind == "none":
+        return "ready, without a key"
     if key:
         return "ready"
     if not row.key_required:
@@ -77,28 +108,28 @@ def _state(row: Vendor, key: str | None, key_path: str | None) -> str:
     return f"no key (set {row.key_name})"
 
 
-def _unroutable(catalogue: Catalogue) -> Iterator[str]:
-    """Names in the settings that lead nowhere."""
-    targets = [(f"aliases.{name}", target) for name, target in catalogue.aliases.items()]
-    if catalogue.default_model:
-        targets.append(("default_model", catalogue.default_model))
-    for place, target in targets:
-        try:
-            catalogue.resolve(target)
-        except MotesError as error:
-            yield f"{place}: {error.message}"
+def _unsendable(row: Vendor, key: str | None) -> Iterator[str]:
+    """What no request can hold. The headers of a row have been looked at when the settings were read."""
+    address = address_fault(row.base_url) if row.base_url else None
+    if address is not None:
+        yield f"{base_url_variable(row.id)}: {address}"
+    fault = key_fault(row.auth, key) if key else None
+    if fault is not None:
+        yield f"vendor {row.id}: its key ({row.key_name}, or `key` in its settings) {fault}"
 
 
-def _addresses(catalogue: Catalogue) -> Iterator[str]:
-    for row in catalogue.vendors.values():
-        if row.base_url and not _ADDRESS.match(row.base_url):
-            yield f"{base_url_variable(row.id)}: must be an address that begins with http:// or https://"
+def _unusable(callers_key: str | None) -> Iterator[str]:
+    fault = value_fault(callers_key.strip()) if callers_key else None
+    if fault is not None:
+        yield f"environment variable {_CALLERS_KEY}: no caller can send that key: it {fault}"
 
 
 def _exposed(row: Vendor, key: str | None) -> Iterator[str]:
-    address = _ADDRESS.match(row.base_url)
-    if key and address and address[1].lower() == "http" and address[2].lower() not in _LOOPBACK:
-        yield f"vendor {row.id}: its key travels unencrypted to {address[2]}; use https://"
+    if not key or row.auth.kind == "none" or not row.base_url or address_fault(row.base_url) is not None:
+        return
+    parts = urlsplit(row.base_url)
+    if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+        yield f"vendor {row.id}: its key travels unencrypted to {parts.hostname}; use https://"
 
 
 def _misspelt(environ: Mapping[str, str]) -> Iterator[str]:
@@ -109,3 +140,13 @@ def _misspelt(environ: Mapping[str, str]) -> Iterator[str]:
         if word != name and word not in _VARIABLES and near:
             meant = near.replace("'", f"'{_PREFIX}", 1)
             yield f"environment variable {name}: no such setting{meant}"
+
+
+def _only_in_the_file(environ: Mapping[str, str]) -> Iterator[str]:
+    """Variables named like settings that are tables, and are not read from the environment."""
+    for name in ("aliases", "vendors"):
+        variable = f"{_PREFIX}{name.upper()}"
+        for found in sorted(
+            known for known in environ if known == variable or known.startswith(f"{variable}_")
+        ):
+            yield f"environment variable {found}: not read, `{name}` is a table of {FILE_NAME}"

@@ -4,7 +4,7 @@ Must never retry (the first answer is what is asked about) and never show a key.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +14,11 @@ import httpx
 
 from motes import dispatch
 from motes import particles as p
+from motes.cli.absent import absence, whole_catalogue
 from motes.credentials import vendor_key
 from motes.egress.failure import failure_of, presentable
 from motes.egress.message_json import usage_json
+from motes.errors import PrepareError
 from motes.executor.connection import open_client
 from motes.executor.pipeline import run
 from motes.executor.policy import Backoff, Policy
@@ -25,8 +27,7 @@ from motes.fragments import Message
 from motes.intake import parse_request
 from motes.reassembly import Reassembler
 from motes.settings import load_settings
-from motes.vendors.catalogue import build_catalogue, speaking
-from motes.vendors.table import ALIASES, VENDORS
+from motes.vendors.catalogue import speaking
 
 _ONCE: Final = Policy(http=Backoff(1, 0.0), connection=Backoff(1, 0.0))
 _QUESTION: Final = "Answer with one word: ready"
@@ -34,7 +35,7 @@ _QUESTION: Final = "Answer with one word: ready"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came back. `status` and `first_byte_s` are None where there was no answer at all."""
+    """What came back. `status` is None where there was no answer, `first_byte_s` where it had no body."""
 
     model: str
     status: int | None
@@ -57,28 +58,64 @@ class Answer:
 async def probe(model: str, environ: Mapping[str, str], directory: Path) -> Answer:
     """Ask once. Raises MotesError for what cannot even be sent."""
     settings = load_settings(environ, directory)
-    route = build_catalogue(VENDORS, ALIASES, settings).resolve(model)
+    route = whole_catalogue(settings).find(model)
+    missing = absence(route.vendor)
+    if missing is not None:
+        raise PrepareError(f"vendor {route.vendor.id!r} {missing}")
     secret = vendor_key(route.vendor.id, route.vendor.key_name, settings, environ)
     request = parse_request({"messages": [{"role": "user", "content": _QUESTION}], "stream": True})
     vendor = speaking(route.vendor, None, route.model)
     plan = dispatch.generate(request, vendor, route.model, secret=secret)
-    arrivals: list[tuple[int, float]] = []
-    started = asyncio.get_running_loop().time()
-
-    async def arrived(response: httpx.Response) -> None:
-        arrivals.append((response.status_code, asyncio.get_running_loop().time() - started))
-
+    seen = _Arrivals()
     async with open_client() as http:
-        http.event_hooks = {"response": [arrived]}
+        http.event_hooks = {"response": [seen.head]}
         message = await _answer(plan, http)
-    status, seconds = arrivals[0] if arrivals else (None, None)
     return Answer(
         model=plan.label,
-        status=status,
-        first_byte_s=seconds,
+        status=seen.status,
+        first_byte_s=seen.first_byte_s,
         usage=usage_json(message.metrics),
         failure=_failure(message, secret),
     )
+
+
+class _Arrivals:
+    """What was seen of the answer on the wire: its status, and when the first byte of its body came."""
+
+    def __init__(self) -> None:
+        self.status: int | None = None
+        self.first_byte_s: float | None = None
+        self._clock = asyncio.get_running_loop().time
+        self._started = self._clock()
+
+    async def head(self, response: httpx.Response) -> None:
+        """The head of the answer is there; its body is watched from here."""
+        self.status = response.status_code
+        response.stream = _Watched(response.stream, self)
+
+    def bytes(self) -> None:
+        """Bytes of the body are there."""
+        if self.first_byte_s is None:
+            self.first_byte_s = self._clock() - self._started
+
+
+class _Watched(httpx.AsyncByteStream):
+    """A body as it comes from the socket."""
+
+    def __init__(self, body: httpx.SyncByteStream | httpx.AsyncByteStream, seen: _Arrivals) -> None:
+        assert isinstance(body, httpx.AsyncByteStream)  # noqa: S101 (the client is an asynchronous one)
+        self._body = body
+        self._seen = seen
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._body:
+            if chunk:
+                self._seen.bytes()
+            yield chunk
+
+    async def aclose(self) -> None:
+        """See httpx."""
+        await self._body.aclose()
 
 
 async def _answer(plan: dispatch.Dispatch, http: httpx.AsyncClient) -> Message:

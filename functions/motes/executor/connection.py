@@ -12,13 +12,8 @@ from typing import Final
 
 import httpx
 
-from motes import __version__
+from motes.dispatch import OWN_HEADERS
 
-USER_AGENT: Final = f"motes/{__version__}"
-
-# Identity: a compressor between us and the model holds pieces of the answer back. What comes compressed
-# all the same is decoded.
-_HEADERS: Final = {"user-agent": USER_AGENT, "accept": "*/*", "accept-encoding": "identity"}
 # No limit on connections: a run waits for its vendor, never for another run.
 _LIMITS: Final = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30.0)
 # A vendor on this machine (Ollama, the demo) is never asked through a proxy, which could not reach it.
@@ -31,7 +26,7 @@ def open_client(
     """A client for `run`; close it with the process. `trust_env` reads proxies and CA files from there."""
     _silence_request_logs()
     return httpx.AsyncClient(
-        headers=_HEADERS,
+        headers=dict(OWN_HEADERS),
         verify=_ssl_context(trust_env),
         limits=_LIMITS,
         timeout=None,  # noqa: S113 (each run brings its vendor's own timeouts)

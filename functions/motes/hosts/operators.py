@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal
-from urllib.parse import urlsplit, urlunsplit
 
 from fastapi import FastAPI, HTTPException, Path, Request, Response
 from pydantic import BaseModel, Field
@@ -32,6 +31,7 @@ from motes.store.base import HealthStore
 from motes.store.opening import open_stores
 from motes.store.records import CallerKey, VendorHealth
 from motes.vendors.catalogue import Catalogue, build_catalogue
+from motes.vendors.sendable import shown_address
 from motes.vendors.table import ALIASES, VENDORS
 from motes.vendors.vendor import Vendor
 
@@ -196,21 +196,12 @@ async def _vendor_info(row: Vendor, keys: VendorKeys) -> VendorInfo:
     needs_key = row.key_required and row.auth.kind != "none"
     return VendorInfo(
         id=row.id,
-        base_url=_without_secrets(row.base_url) or None,
+        base_url=shown_address(row.base_url) or None,
         dialects=[surface.dialect for surface in row.surfaces],
         key_name=row.key_name,
         has_key=await keys.get(row.id, row.key_name) is not None,
         needs_key=needs_key,
     )
-
-
-def _without_secrets(url: str) -> str:
-    """An address without user, password and query: people put keys into them."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return ""
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def _health_info(seen: VendorHealth) -> HealthInfo:
