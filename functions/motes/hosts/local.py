@@ -8,7 +8,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -76,11 +76,10 @@ class LocalServer(uvicorn.Server):
         await super().startup(sockets)
         if not self.started:
             return
-        try:
+        async with AsyncExitStack() as undo:
+            undo.push_async_callback(self.shutdown, sockets)
             self._ready()
-        except BaseException:
-            await self.shutdown(sockets)
-            raise
+            undo.pop_all()
 
 
 async def serve(app: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> None:
