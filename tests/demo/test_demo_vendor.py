@@ -32,15 +32,18 @@ async def http() -> AsyncIterator[httpx.AsyncClient]:
 
 
 def chat(model: str, *, stream: bool = True, **members: Any) -> dict[str, Any]:
-    return {"model": model, "messages": ASK, "stream": stream, **members}
+    tool = {"type": "function", "function": {"name": "get_time", "parameters": {"type": "object"}}}
+    return {"model": model, "messages": ASK, "stream": stream, "tools": [tool], **members}
 
 
 def messages(model: str, *, stream: bool = True) -> dict[str, Any]:
-    return {"model": model, "messages": ASK, "stream": stream, "max_tokens": 100}
+    tools = [{"name": "get_time", "input_schema": {"type": "object"}}]
+    return {"model": model, "messages": ASK, "stream": stream, "max_tokens": 100, "tools": tools}
 
 
 def contents(text: str = "Who goes there?") -> dict[str, Any]:
-    return {"contents": [{"role": "user", "parts": [{"text": text}]}]}
+    tools = [{"functionDeclarations": [{"name": "get_time"}]}]
+    return {"contents": [{"role": "user", "parts": [{"text": text}]}], "tools": tools}
 
 
 def events(text: str) -> list[dict[str, Any]]:

@@ -8,29 +8,45 @@ import pytest
 
 from fakes.recordings import message, particles
 from motes import particles as p
+from motes.demo.rows import demo_rows
 from motes.demo.scripts import Cut, Pause
 from motes.demo.vendor import Answer, DemoVendor
 from motes.dialects.registry import resolve
+from motes.dispatch import generate
 from motes.fragments import Message
+from motes.intake import parse_request
 
-HEADERS = {"anthropic-version": "2023-06-01"}
 ASK = [{"role": "user", "content": "Wer da?"}]
 
 
-def answer(dialect: str, model: str, *, stream: bool) -> Answer:
-    body: dict[str, Any] = {"model": model, "messages": ASK, "stream": stream, "max_tokens": 9}
-    target = {"openai-chat": "/v1/chat/completions", "anthropic-messages": "/v1/messages"}.get(dialect)
-    if target is None:
-        method = "streamGenerateContent?alt=sse" if stream else "generateContent"
-        target = f"/v1beta/models/{model}:{method}"
-        body = {"contents": [{"role": "user", "parts": [{"text": "Wer da?"}]}]}
-    body |= {"stream_options": {"include_usage": True}} if dialect == "openai-chat" else {}
-    return DemoVendor().answer("POST", target, HEADERS, json.dumps(body).encode(), 1_790_000_000)
+TOOL = {"type": "function", "function": {"name": "get_time", "parameters": {"type": "object"}}}
+CALL = {"id": "c1", "type": "function", "function": {"name": "get_time", "arguments": "{}"}}
+ASKED = {"messages": ASK, "tools": [TOOL]}
+ANSWERED = [
+    *ASK,
+    {"role": "assistant", "content": "Let me see.", "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "c1", "content": "12:34 {question}"},
+]
+ROWS = demo_rows({"demo": "http://a/v1", "demo-anthropic": "http://a/v1", "demo-gemini": "http://a/v1beta"})
+OF_DIALECT = {row.surfaces[0].dialect: row for row in ROWS.values()}
 
 
-def read(dialect: str, model: str, *, stream: bool) -> Message:
+def answer(dialect: str, model: str, *, stream: bool, asked: dict[str, Any] = ASKED) -> Answer:
+    """The demo vendor's answer to what motes' own house makes of a chat request."""
+    plan = generate(parse_request(asked), OF_DIALECT[dialect], model).request
+    body = json.loads(plan.body)
+    target = plan.url.removeprefix("http://a")
+    if not stream:
+        body.pop("stream_options", None)
+        body |= {"stream": False} if "stream" in body else {}
+        target = target.replace("streamGenerateContent?alt=sse", "generateContent")
+    data = json.dumps(body).encode()
+    return DemoVendor().answer("POST", target, dict(plan.headers), data, 1_790_000_000)
+
+
+def read(dialect: str, model: str, *, stream: bool = True, asked: dict[str, Any] = ASKED) -> Message:
     steps = itertools.takewhile(
-        lambda step: not isinstance(step, Cut), answer(dialect, model, stream=stream).steps
+        lambda step: not isinstance(step, Cut), answer(dialect, model, stream=stream, asked=asked).steps
     )
     reads = [step for step in steps if isinstance(step, bytes)]
     return message(particles(resolve(dialect), reads))  # type: ignore[arg-type]
@@ -62,6 +78,45 @@ def test_hello_has_reasoning_text_a_call_a_citation_and_usage(dialect: str, stre
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_nothing_in_hello_surprises_the_house(dialect: str) -> None:
     assert read(dialect, "hello", stream=True).warnings == []
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("change", [{"tools": None}, {"tool_choice": "none"}, {"tools": "another"}], ids=str)
+def test_a_tool_that_is_not_offered_is_not_called(dialect: str, stream: bool, change: dict[str, Any]) -> None:
+    if change.get("tools") == "another":
+        change = {"tools": [{"type": "function", "function": {"name": "other"}}]}
+    told = read(dialect, "hello", stream=stream, asked=ASKED | change)
+    assert told.tool_calls == []
+    assert told.text.endswith("beam of light.")
+    assert told.end is not None
+    assert told.end.stop == "ok"
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_once_the_tool_has_answered_it_tells_the_time_and_stops(dialect: str, stream: bool) -> None:
+    told = read(dialect, "hello", stream=stream, asked=ASKED | {"messages": ANSWERED})
+    assert told.tool_calls == []
+    assert told.text == "You asked: “Wer da?”. And the time where you are: 12:34 {question}."
+    assert told.end is not None
+    assert told.end.stop == "ok"
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("model", ["hello", "echo"])
+def test_a_question_after_that_is_a_new_one(dialect: str, model: str) -> None:
+    again = [*ANSWERED, {"role": "assistant", "content": "12:34"}, {"role": "user", "content": "Und jetzt?"}]
+    told = read(dialect, model, asked=ASKED | {"messages": again})
+    assert told.text.startswith("You asked: “Und jetzt?”." if model == "hello" else "Und jetzt?")
+    assert len(told.tool_calls) == (model == "hello")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_question_is_the_last_turn_of_the_user_that_has_words(dialect: str) -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    turns = [*ASK, {"role": "assistant", "content": "?"}, {"role": "user", "content": [picture]}]
+    assert read(dialect, "echo", asked=ASKED | {"messages": turns}).text == "Wer da?"
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

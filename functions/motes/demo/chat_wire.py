@@ -9,7 +9,21 @@ from typing import Any, Final
 
 from motes import jsontext
 from motes.demo.scripts import Beat, Call, Cut, Fail, Pause, Quote, Say, Search, Think
-from motes.demo.wire import Asked, Refused, Step, halves, last_text, object_of, tokens_of, words
+from motes.demo.wire import (
+    Asked,
+    Heard,
+    Refused,
+    Step,
+    halves,
+    joined,
+    last_of,
+    names_of,
+    object_of,
+    objects,
+    tokens_of,
+    turns_of,
+    words,
+)
 
 _DONE: Final = b"data: [DONE]\n\n"
 
@@ -24,10 +38,13 @@ class ChatWire:
         """See `Wire`."""
         request = object_of(body)
         options = request.get("stream_options")
+        question, result = last_of(_heard(request.get("messages")))
         return Asked(
             model=str(request.get("model") or ""),
-            question=last_text(request.get("messages")),
+            question=question,
             stream=request.get("stream") is True,
+            result=result,
+            tools=_tools(request),
             with_usage=isinstance(options, dict) and options.get("include_usage") is True,
         )
 
@@ -76,6 +93,18 @@ class ChatWire:
 
 
 _TYPES: Final = {500: "server_error", 503: "server_error"}
+
+
+def _heard(messages: Any) -> Iterator[Heard]:
+    for message in turns_of(messages):
+        if message.get("role") in ("user", "tool"):
+            yield Heard(joined(message.get("content")), message["role"] == "tool")
+
+
+def _tools(request: dict[str, Any]) -> frozenset[str]:
+    if request.get("tool_choice") == "none":
+        return frozenset()
+    return names_of(objects([tool.get("function") for tool in objects(request.get("tools"))]))
 
 
 def _pieces(asked: Asked, beat: Think | Say | Quote, place: int) -> Iterator[bytes]:

@@ -10,7 +10,20 @@ from typing import Any, Final
 
 from motes import jsontext
 from motes.demo.scripts import Beat, Call, Cut, Fail, Pause, Quote, Say, Search, Think
-from motes.demo.wire import Asked, Refused, Step, last_text, object_of, tokens_of, words
+from motes.demo.wire import (
+    Asked,
+    Heard,
+    Refused,
+    Step,
+    joined,
+    last_of,
+    names_of,
+    object_of,
+    objects,
+    tokens_of,
+    turns_of,
+    words,
+)
 
 _PATH: Final = re.compile(r"/v1beta/models/([^/:?]+):(streamGenerateContent|generateContent)(\?.*)?$")
 _SIGNATURE: Final = "ZGVtby10aG91Z2h0LXNpZ25hdHVyZQ=="
@@ -29,10 +42,13 @@ class GenerateWire:
         if match is None:
             raise Refused(404, "NOT_FOUND", f"no such method: {target[:80]}")
         request = object_of(body)
+        question, result = last_of(_heard(request.get("contents")))
         return Asked(
             model=match.group(1),
-            question=last_text(request.get("contents"), "parts"),
+            question=question,
             stream=match.group(2) == "streamGenerateContent",
+            result=result,
+            tools=_tools(request),
             as_array="alt=sse" not in (match.group(3) or ""),
         )
 
@@ -71,6 +87,31 @@ class GenerateWire:
         if refused.status == 429:
             error["details"] = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "1s"}]
         return {"error": error}
+
+
+def _heard(contents: Any) -> Iterator[Heard]:
+    """A tool's answer is a part of a turn that is not the model's; the text beside it is the user's."""
+    for turn in turns_of(contents):
+        if turn.get("role") != "model":
+            parts = objects(turn.get("parts"))
+            for answer in objects([part.get("functionResponse") for part in parts]):
+                yield Heard(_answered(answer.get("response")), is_result=True)
+            yield Heard(joined(parts))
+
+
+def _answered(response: Any) -> str:
+    """A tool's answer is an object; one with a single text in it is that text."""
+    values = list(response.values()) if isinstance(response, dict) else []
+    return values[0] if len(values) == 1 and isinstance(values[0], str) else jsontext.dumps(response)
+
+
+def _tools(request: dict[str, Any]) -> frozenset[str]:
+    config = request.get("toolConfig")
+    calling = config.get("functionCallingConfig") if isinstance(config, dict) else None
+    if isinstance(calling, dict) and calling.get("mode") == "NONE":
+        return frozenset()
+    tools = objects(request.get("tools"))
+    return names_of(one for tool in tools for one in objects(tool.get("functionDeclarations")))
 
 
 _STATUSES: Final = {400: "INVALID_ARGUMENT", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED"}

@@ -9,7 +9,21 @@ from typing import Any, Final
 
 from motes import jsontext
 from motes.demo.scripts import Beat, Call, Cut, Fail, Pause, Quote, Say, Search, Think
-from motes.demo.wire import Asked, Refused, Step, halves, last_text, object_of, tokens_of, words
+from motes.demo.wire import (
+    Asked,
+    Heard,
+    Refused,
+    Step,
+    halves,
+    joined,
+    last_of,
+    names_of,
+    object_of,
+    objects,
+    tokens_of,
+    turns_of,
+    words,
+)
 
 _SIGNATURE: Final = "ZGVtby1zaWduYXR1cmUtb2YtdGhpcy10aG91Z2h0"
 _ENCRYPTED: Final = "ZGVtby1lbmNyeXB0ZWQtcGFnZQ=="
@@ -28,10 +42,13 @@ class MessagesWire:
         request = object_of(body)
         if not isinstance(request.get("max_tokens"), int):
             raise Refused(400, "invalid_request_error", "max_tokens: Field required")
+        question, result = last_of(_heard(request.get("messages")))
         return Asked(
             model=str(request.get("model") or ""),
-            question=last_text(request.get("messages")),
+            question=question,
             stream=request.get("stream") is True,
+            result=result,
+            tools=_tools(request),
         )
 
     def stream(self, asked: Asked, beats: Sequence[Beat]) -> Iterator[Step]:
@@ -73,6 +90,24 @@ class MessagesWire:
 
 _WORDS: Final = {404: "not_found_error", 429: "rate_limit_error"}
 _Delta = dict[str, Any]
+
+
+def _heard(messages: Any) -> Iterator[Heard]:
+    """A tool's answer is a block of a user's turn; the text beside it is the user's."""
+    for message in turns_of(messages):
+        if message.get("role") == "user":
+            content = message.get("content")
+            for block in objects(content):
+                if block.get("type") == "tool_result":
+                    yield Heard(joined(block.get("content")), is_result=True)
+            yield Heard(joined(content))
+
+
+def _tools(request: dict[str, Any]) -> frozenset[str]:
+    choice = request.get("tool_choice")
+    if isinstance(choice, dict) and choice.get("type") == "none":
+        return frozenset()
+    return names_of(objects(request.get("tools")))
 
 
 def _blocks(beats: Sequence[Beat]) -> list[list[Beat]]:

@@ -52,7 +52,7 @@ class DemoVendor:
             asked = wire.read(target, headers, body)
             script = self._script(asked, prefix)
             named = replace(asked, serial=next(self._serials), created=created)
-            return _answered(wire, named, script)
+            return _answered(wire, named, script.about(asked.question, asked.tools, asked.result))
         except Refused as refused:
             return _refusal(wire, refused)
 
@@ -66,17 +66,17 @@ class DemoVendor:
             self._waiting.add(place)
             raise Refused(429, "rate_limit_exceeded", "Rate limit reached. Please try again in 1s.")
         self._waiting.discard(place)
-        return script.about(asked.question)
+        return script
 
 
-def _answered(wire: Wire, asked: Asked, script: Script) -> Answer:
+def _answered(wire: Wire, asked: Asked, beats: Sequence[Beat]) -> Answer:
     if asked.stream:
         content_type = _JSON if asked.as_array else wire.stream_type
-        return Answer(status=200, steps=wire.stream(asked, script.beats), content_type=content_type)
-    if any(isinstance(beat, Fail) for beat in script.beats):
+        return Answer(status=200, steps=wire.stream(asked, beats), content_type=content_type)
+    if any(isinstance(beat, Fail) for beat in beats):
         raise wire.overloaded
-    body = jsontext.dump_bytes(wire.whole(asked, script.beats))
-    return Answer(status=200, steps=_at_once(body, script.beats), length=len(body))
+    body = jsontext.dump_bytes(wire.whole(asked, beats))
+    return Answer(status=200, steps=_at_once(body, beats), length=len(body))
 
 
 def _at_once(body: bytes, beats: Sequence[Beat]) -> Iterator[Step]:

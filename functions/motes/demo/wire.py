@@ -4,7 +4,7 @@ Pure. Must never hold a word of one wire.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -28,11 +28,17 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One request, as far as the demo vendor reads it. `serial` and `created` name the answer."""
+    """One request, as far as the demo vendor reads it. `serial` and `created` name the answer.
+
+    `question` is what the user said last, `result` what a tool answered after that; `tools` are the names of
+    those that may be called.
+    """
 
     model: str
     question: str
     stream: bool
+    result: str | None = None
+    tools: frozenset[str] = frozenset()
     with_usage: bool = True
     as_array: bool = False
     serial: int = 0
@@ -102,18 +108,44 @@ def object_of(body: bytes) -> dict[str, Any]:
     return value
 
 
-def last_text(messages: Any, parts_of: str = "content") -> str:
-    """The text of the last user turn, whatever its form. Raises Refused where there is no turn at all."""
-    if not isinstance(messages, list) or not messages:
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A piece of the conversation: text of the user's, or what a tool answered."""
+
+    text: str
+    is_result: bool = False
+
+
+def turns_of(turns: Any) -> list[dict[str, Any]]:
+    """The turns of a conversation. Raises Refused where there is none at all."""
+    if not isinstance(turns, list) or not turns:
         raise Refused(400, "invalid_request_error", "at least one message is required")
-    for message in reversed(messages):
-        if isinstance(message, dict) and message.get("role", "user") == "user":
-            return _joined(message.get(parts_of))
-    return ""
+    return objects(turns)
 
 
-def _joined(content: Any) -> str:
+def objects(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list, whatever it is."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def last_of(heard: Iterable[Heard]) -> tuple[str, str | None]:
+    """What the user said last, and what a tool answered after that, if one did."""
+    question, result = "", None
+    for piece in heard:
+        if piece.is_result:
+            result = piece.text
+        elif piece.text:
+            question, result = piece.text, None
+    return question, result
+
+
+def joined(content: Any) -> str:
+    """The text of a content, whatever its form."""
     if isinstance(content, str):
         return content
-    parts = content if isinstance(content, list) else []
-    return "".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))
+    return "".join(str(part.get("text", "")) for part in objects(content))
+
+
+def names_of(tools: Iterable[dict[str, Any]]) -> frozenset[str]:
+    """The names of tools."""
+    return frozenset(str(tool.get("name")) for tool in tools)
