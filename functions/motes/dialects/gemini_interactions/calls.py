@@ -21,18 +21,18 @@ RESULT: Final = "_result"
 FUNCTION: Final = "function"
 CODE: Final = "code_execution"
 
-# Kind of operation, what a tool at work is doing, and what it has done.
+# Kind of operation, what a tool at work is doing, and the verb for when it is done.
 TOOLS: Final[Mapping[str, tuple[p.OperationKind, str, str]]] = {
-    FUNCTION: ("code-exec", "Using a tool", "Used a tool"),
-    CODE: ("code-exec", "Running code", "The code ran"),
-    "google_search": ("search-web", "Searching the web", "Searched the web"),
-    "url_context": ("search-web", "Reading web pages", "Read web pages"),
-    "file_search": ("search-web", "Searching files", "Searched files"),
-    "google_maps": ("search-web", "Looking at maps", "Looked at maps"),
-    "retrieval": ("search-web", "Searching documents", "Searched documents"),
-    "tool_search": ("search-web", "Looking for tools", "Looked for tools"),
-    "mcp_server_tool": ("code-exec", "Using a tool of a server", "Used a tool of a server"),
-    "processing": ("code-exec", "Looking closer at a medium", "Looked closer at a medium"),
+    FUNCTION: ("code-exec", "Using a tool", "Used"),
+    CODE: ("code-exec", "Running code", "Ran"),
+    "google_search": ("search-web", "Searching the web", "Searched"),
+    "url_context": ("search-web", "Reading web pages", "Read"),
+    "file_search": ("search-web", "Searching files", "Searched"),
+    "google_maps": ("search-web", "Looking at maps", "Looked"),
+    "retrieval": ("search-web", "Searching documents", "Searched"),
+    "tool_search": ("search-web", "Looking for tools", "Looked"),
+    "mcp_server_tool": ("code-exec", "Using a tool of a server", "Used"),
+    "processing": ("code-exec", "Looking closer at a medium", "Looked"),
 }
 _AUTHOR: Final = "gemini_auto_inline"
 _NAMES: Final = ("url", "uri", "file_name", "title", "name")
@@ -118,13 +118,13 @@ class ToolStep(Step):
         found = jsontext.as_object(told) if isinstance(told, str) else told
         return found if isinstance(found, dict) else NOTHING
 
-    def words(self, words: str) -> str:
-        """What is done, and with which tool, where it has a name."""
+    @property
+    def words(self) -> str:
+        """What is being done, and with which tool, where it has a name."""
         name, server = text(self.raw, "name"), text(self.raw, "server_name")
         if not name:
-            return words
-        verb = words.partition(" ")[0]
-        return f"{verb} {name} of {server}" if server else f"{verb} {name}"
+            return self.at_work
+        return f"Using {name} of {server}" if server else f"Using {name}"
 
 
 class HostedCall(ToolStep):
@@ -133,15 +133,14 @@ class HostedCall(ToolStep):
     def begin(self, raw: Json, out: Emitter) -> None:
         """See `Step`."""
         super().begin(raw, out)
-        self.answer.work(p.Operation(self.id, self.words(self.at_work), self.kind), out)
+        self.answer.work(p.Operation(self.id, self.words, self.kind), out)
 
     def end(self, out: Emitter) -> None:
         """See `Step`. Now it is known what it was called with."""
         given = self.arguments
-        inputs = tuple(strings(given))
+        inputs = () if self.tool == CODE else tuple(strings(given))
         if inputs and self.answer.working(self.id):
-            words = self.words(self.at_work)
-            self.answer.work(p.Operation(self.id, words, self.kind, inputs=inputs), out)
+            self.answer.work(p.Operation(self.id, self.words, self.kind, inputs=inputs), out)
         if self.tool == CODE and text(given, "code"):
             out.add(p.CodeCall(self.id, text(given, "language").lower(), text(given, "code"), _AUTHOR))
         if self.tool == FUNCTION and self.id not in self.answer.answered:
@@ -160,7 +159,8 @@ class HostedResult(ToolStep):
         self.answer.asked.pop(self.id, None)
         failed = self.raw.get("is_error") is True
         begun = self.answer.working(self.id)
-        words = self.words(self.done)
+        words = begun.text if begun and not text(self.raw, "name") else self.words
+        words = f"{self.done} {words.partition(' ')[2]}"
         told = p.Operation(
             self.id,
             f"{words}: failed" if failed else words,
@@ -185,7 +185,7 @@ def hand_over(answer: Answer, out: Emitter) -> bool:
 
 def _unnamed(tool: str) -> tuple[p.OperationKind, str, str]:
     words = tool.replace("_", " ") or "a tool"
-    return "code-exec", f"Using {words}", f"Used {words}"
+    return "code-exec", f"Using {words}", "Used"
 
 
 def _outputs(result: object) -> list[str]:

@@ -5,7 +5,6 @@ stored and in background, so that is told by what it is: an agent of deep resear
 resumed (they have an `event_id`), or one that was asked for as a whole and is not over.
 """
 
-from motes import particles as p
 from motes.dialects.gemini_interactions import agents, runs
 from motes.dialects.gemini_interactions.answer import Answer
 from motes.dialects.gemini_interactions.fields import Json, text
@@ -24,7 +23,7 @@ class Run:
         self._created_ms: int | None = None
         self._kind = agents.MODEL
         self._handled = False
-        self._environment: p.VendorState | None = None
+        self._environments: set[str] = set()
 
     @property
     def lives_on(self) -> bool:
@@ -55,6 +54,6 @@ class Run:
             self._handled = True
             out.handle(runs.handle(self._id, self._created_ms))
         used = runs.environment(run)
-        if used is not None and used != self._environment:
-            self._environment = used
+        if used is not None and used.state["environment"]["id"] not in self._environments:
+            self._environments.add(used.state["environment"]["id"])
             out.add(used)

@@ -62,4 +62,5 @@ STORED_RUNS: Final = StoredRuns(
     cancel=lambda id: f"{_snapshot(id)}/cancel",
     delete=_snapshot,
     lifetime_s=LIFETIME_S,
+    tells_usage_late=True,
 )
