@@ -195,7 +195,8 @@ class Quirks:
     """Heads of names or ids of free-form calls that the vendor makes itself."""
     reasoning_field: str = ""
     """Where reasoning comes back, for the reader of the table: every place that is known is read anyway."""
-    delta_mode: Literal["increment", "cumulative"] = "increment"
+    delta_mode: Literal["increment", "cumulative", "either"] = "increment"
+    """Whether a delta is the next piece, or all so far; `either`: all so far where it begins with that."""
     think_tags: bool = True
     reasoning_in_completion: bool = True
     """Whether completion tokens include reasoning tokens on this vendor's wire."""

@@ -20,6 +20,7 @@ from fakes.chat_streams import (
 )
 from motes import particles as p
 from motes.quirks import Quirks
+from motes.vendors.table import VENDORS
 
 # Text.
 
@@ -48,6 +49,15 @@ def test_cumulative_deltas_are_said_once() -> None:
     thoughts = [chunk({"reasoning_content": text}) for text in ("a", "ab", "ab")]
     m = read(*thoughts, *events, FINISHED, DONE, quirks=Quirks(delta_mode="cumulative"))
     assert (m.reasoning, m.text) == ("ab", "The hill is")
+
+
+@pytest.mark.parametrize("pieces", [["The", "The answer", "The answer is"], ["The", " answer", " is"]])
+def test_minimax_is_heard_once_whether_it_repeats_itself_or_not(pieces: list[str]) -> None:
+    thoughts = [chunk({"reasoning_details": [{"type": "reasoning.text", "text": text}]}) for text in pieces]
+    texts = [chunk({"content": text}) for text in pieces]
+    whole = completion({"content": "The answer is", "reasoning_content": "The answer is"})
+    m = read(*thoughts, *texts, whole, DONE, quirks=VENDORS["minimax"].quirks)
+    assert (m.reasoning, m.text) == ("The answer is", "The answer is")
 
 
 def test_a_cumulative_vendor_that_goes_another_way_loses_nothing() -> None:

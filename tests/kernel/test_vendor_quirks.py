@@ -133,7 +133,7 @@ def test_an_id_too_long_is_replaced_the_same_way_every_time_and_in_both_places()
         ("deepinfra", "a/b", "required", "auto", True),
         (COHERE, "command-a", "required", "auto", True),
         ("zai", "glm-5.3", "required", None, True),
-        ("minimax", "MiniMax-M3", NAMED, None, True),
+        ("minimax", "MiniMax-M3", NAMED, NAMED, True),
         ("codebuddy", "glm-5.2", NAMED, "required", True),
         ("cerebras", "gpt-oss-120b", NAMED, NAMED, True),
     ],
@@ -157,6 +157,16 @@ def test_a_named_tool_is_the_only_one_where_names_cannot_be_said() -> None:
     out = sent("codebuddy", tools=[OTHER, TOOL], tool_choice=NAMED)
     assert [tool["function"]["name"] for tool in out["tools"]] == ["f"]
     assert out["tool_choice"] == "required"
+
+
+def test_no_reference_is_left_in_a_schema_where_none_is_read() -> None:
+    leaf = {"type": "string"}
+    parameters = {"type": "object", "properties": {"a": {"$ref": "#/$defs/L"}}, "$defs": {"L": leaf}}
+    tool = {"type": "function", "function": {"name": "f", "parameters": parameters}}
+    for vendor, model in (("zai", "glm-5.3"), ("azure", "grok-4-1-fast-non-reasoning"), ("azure", "grok-4")):
+        out = sent(vendor, model, tools=[tool])["tools"][0]["function"]["parameters"]
+        assert out == {"type": "object", "properties": {"a": leaf}}
+    assert sent("azure", "gpt-6-sol", tools=[tool])["tools"][0]["function"]["parameters"] == parameters
 
 
 def test_several_tools_cannot_be_forced_where_only_a_named_one_can() -> None:

@@ -29,7 +29,9 @@ _OPENAI_RULES: Final = (
 NEVER_REASONING: Final = family("gpt-3.5", "gpt-35", "gpt-4", "gpt-4o", "chatgpt")
 # Models of other makers keep their own ways there.
 OTHERS_ON_AZURE: Final = (
-    ModelRule(prefix="grok", efforts=efforts("low", "medium", "high"), schema="no-refs"),
+    ModelRule(prefix="grok", efforts=efforts("low", "medium", "high"), off_by_default=True, schema="no-refs"),
+    ModelRule(prefix="grok-4-fast-non-reasoning", schema="no-refs"),
+    ModelRule(prefix="grok-4-1-fast-non-reasoning", schema="no-refs"),
     ModelRule(prefix="mistral", token_field="max_tokens"),  # noqa: S106 (a member's name)
 )
 

@@ -66,6 +66,7 @@ ALIBABA: Final = Quirks(
 # platform.minimax.io/docs: M3 thinks unless it is told not to, M2 always; failures come with status 200.
 MINIMAX: Final = Quirks(
     reasoning_field="reasoning_details, reasoning_content",
+    delta_mode="either",
     token_field="max_completion_tokens",  # noqa: S106 (a member's name)
     system_first=True,
     reasoning_control="thinking-type",
@@ -81,7 +82,6 @@ MINIMAX: Final = Quirks(
     ranges={"temperature": (0.01, 1.0)},
     drop=OPENAI_ONLY | PENALTIES | {"logit_bias", "parallel_tool_calls", "prompt_cache_key", "seed", "user"},
     passthrough=frozenset({"reasoning_split"}),
-    tool_choice="auto-only",
     strict_tools=False,
     json_schema="none",
     cache_control=True,

@@ -33,12 +33,15 @@ _UNSAID: Final = ("", "null")
 # Most deltas have no other members: there is no need to look for any.
 _SPOKEN: Final = frozenset({"role", "content", "refusal", "reasoning_details", *FIELDS})
 
+# What of a delta is news.
+_READ: Final = {"increment": Said.add, "cumulative": Said.reach, "either": Said.extend}
+
 
 class ChatParser:
     """One answer of one upstream."""
 
     def __init__(self, quirks: Quirks) -> None:
-        self._cumulative = quirks.delta_mode == "cumulative"
+        self._new = _READ[quirks.delta_mode]
         self._tagged = quirks.think_tags
         self._reasoning_inside = quirks.reasoning_in_completion
         self._error_kinds = quirks.error_kinds
@@ -230,9 +233,6 @@ class ChatParser:
             out.stop("filter-refusal")
 
     # How it is said.
-
-    def _new(self, channel: Said, value: str) -> str:
-        return channel.reach(value) if self._cumulative else channel.add(value)
 
     def _fail(self, error: VendorError, out: Emitter) -> None:
         out.issue(vendor_errors.recoded(error, self._error_kinds))

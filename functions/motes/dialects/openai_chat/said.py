@@ -30,6 +30,11 @@ class Said:
             return text[len(before) :]
         return "" if before.startswith(text) else self.add(text)
 
+    def extend(self, text: str) -> str:
+        """A text that repeats everything from the start where it begins with it, else an increment."""
+        before = self._whole()
+        return self.reach(text) if before and text.startswith(before) else self.add(text)
+
     def repeat(self, text: str) -> str:
         """A text that is known to repeat what was said: what goes beyond it, or nothing."""
         return self.reach(text) if text.startswith(self._whole()) else ""
