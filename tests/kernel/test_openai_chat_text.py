@@ -60,6 +60,16 @@ def test_minimax_is_heard_once_whether_it_repeats_itself_or_not(pieces: list[str
     assert (m.reasoning, m.text) == ("The answer is", "The answer is")
 
 
+def test_members_that_are_there_and_empty_say_nothing() -> None:
+    legacy = {"function_call": {"name": "", "arguments": ""}, "tool_calls": [], "extra_fields": None}
+    empty = {"content": "", "reasoning_content": "", "refusal": "", **legacy}
+    said = [{"role": "assistant"}, {"reasoning_content": "hm"}, {"content": "hi"}, call(0, "f", "{}", id="t")]
+    events = [chunk(empty | delta, "") for delta in said]
+    m = read(*events, chunk(empty, "tool_calls"), DONE, quirks=VENDORS["codebuddy"].quirks)
+    assert (m.text, m.reasoning, codes(m)) == ("hi", "hm", [])
+    assert [made.name for made in m.tool_calls] == ["f"]
+
+
 def test_a_cumulative_vendor_that_goes_another_way_loses_nothing() -> None:
     events = [chunk({"content": text}) for text in ("ab", "x", "abx")]
     assert read(*events, FINISHED, DONE, quirks=Quirks(delta_mode="cumulative")).text == "abx"
