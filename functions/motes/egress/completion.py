@@ -8,6 +8,7 @@ from typing import Any
 
 from motes import particles as p
 from motes.egress.finish import finish_reason
+from motes.egress.places import Places
 from motes.egress.reply import (
     GEMINI_FORMAT,
     UNKNOWN_FORMAT,
@@ -56,41 +57,53 @@ def completion(message: Message, reply: Reply) -> dict[str, Any]:
 
 
 def _message(message: Message, reply: Reply) -> dict[str, Any]:
-    text = _text(message, reply)
+    text, places = _text(message, reply)
     calls = [_call(call) for call in message.tool_calls]
     members: dict[str, Any] = {
         "role": "assistant",
         "content": text if text or not calls else None,
         "refusal": message.refusal or None,
     }
-    members |= _reasoning(message, reply)
+    members |= _reasoning(message, reply, places)
     optional = {
         "tool_calls": calls,
-        "annotations": _annotations(message),
+        "annotations": _annotations(message, places),
         "images": [{"index": index, **image(media)} for index, media in enumerate(_images(message))],
         "audio": _audio(message, reply),
     }
     return members | {name: value for name, value in optional.items() if value}
 
 
-def _text(message: Message, reply: Reply) -> str:
+def _text(message: Message, reply: Reply) -> tuple[str, Places]:
     """The answer; with think tags, each run of reasoning between tags where it stood."""
+    places = Places()
     if reply.reasoning_field != "think-tags":
-        return message.text
-    out, thinking = "", False
+        return message.text, places
+    out: list[str] = []
+    thinking = False
     for fragment in message.fragments:
         if isinstance(fragment, ReasoningFragment):
             if fragment.text:
-                out += fragment.text if thinking else f"<think>{fragment.text}"
+                _insert(fragment.text if thinking else f"<think>{fragment.text}", out, places)
                 thinking = True
             continue
-        out, thinking = (f"{out}</think>" if thinking else out), False
+        if thinking:
+            _insert("</think>", out, places)
+            thinking = False
         if isinstance(fragment, TextFragment):
-            out += fragment.text
-    return f"{out}</think>" if thinking else out
+            out.append(fragment.text)
+            places.text(len(fragment.text))
+    if thinking:
+        _insert("</think>", out, places)
+    return "".join(out), places
 
 
-def _reasoning(message: Message, reply: Reply) -> dict[str, Any]:
+def _insert(text: str, out: list[str], places: Places) -> None:
+    out.append(text)
+    places.inserted(len(text))
+
+
+def _reasoning(message: Message, reply: Reply, places: Places) -> dict[str, Any]:
     field = reply.reasoning_field
     text = "".join(f.text for f in message.fragments if isinstance(f, ReasoningFragment))
     out: dict[str, Any] = {}
@@ -98,18 +111,18 @@ def _reasoning(message: Message, reply: Reply) -> dict[str, Any]:
         out["reasoning_content"] = text
     if text and field in ("reasoning", "both"):
         out["reasoning"] = text
-    details = _details(message, reply)
+    details = _details(message, reply, places)
     if details:
         out["reasoning_details"] = [entry | {"index": index} for index, entry in enumerate(details)]
     return out
 
 
-def _details(message: Message, reply: Reply) -> list[dict[str, Any]]:
+def _details(message: Message, reply: Reply, places: Places) -> list[dict[str, Any]]:
     """Ours, as the particles told them, or the vendor's own; a call's signature is in neither of those."""
     entries: list[dict[str, Any]] = []
     spoken = 0
     for fragment in message.fragments:
-        entries += [*_entries(fragment, reply), *_vendors_own(fragment, spoken)]
+        entries += [*_entries(fragment, reply), *_vendors_own(fragment, places.start(spoken))]
         spoken += len(fragment.text) if isinstance(fragment, TextFragment) else 0
     rows = kept_rows(message.vendor_state.get("openrouter", {}), "reasoning_details")
     if reply.signature_format != UNKNOWN_FORMAT:
@@ -133,7 +146,7 @@ def _entries(fragment: Fragment, reply: Reply) -> list[dict[str, Any]]:
 
 
 def _vendors_own(fragment: Fragment, start: int) -> Iterator[dict[str, Any]]:
-    """What a Responses host wants back of a fragment; `start` is where it begins in the answer's text."""
+    """What a Responses host wants back of a fragment; `start` is where it begins in the content."""
     for vendor, state in fragment.state.items():
         for entry in (reasoning_item(vendor, state), phase_entry(vendor, state, start)):
             if entry is not None:
@@ -150,10 +163,10 @@ def _call(call: ToolCallFragment) -> dict[str, Any]:
     return out
 
 
-def _annotations(message: Message) -> list[dict[str, Any]]:
+def _annotations(message: Message, places: Places) -> list[dict[str, Any]]:
     out: list[dict[str, Any]] = []
     for citation in message.citations:
-        if citation.url and (found := annotation(citation)) not in out:
+        if citation.url and (found := annotation(places.moved(citation))) not in out:
             out.append(found)
     return out
 

@@ -14,6 +14,7 @@ from motes import particles as p
 from motes.egress.completion import completion
 from motes.egress.failure import error_object
 from motes.egress.finish import finish_reason
+from motes.egress.places import Places
 from motes.egress.reasoning import Delta, ReasoningTrack
 from motes.egress.reply import (
     Facts,
@@ -60,8 +61,8 @@ class ChunkEncoder:
         self._last_part: p.Particle | None = None
         self._refused = False
         self._images = 0
-        self._annotations: list[dict[str, Any]] = []
-        self._text_length = 0
+        self._citations: list[p.Citation] = []
+        self._places = Places()
         self._phase: p.VendorState | None = None
         self._issue: p.Issue | None = None
         self._earlier: p.Metrics | None = None
@@ -92,7 +93,7 @@ class ChunkEncoder:
         if not particle.text:
             return b""
         out = self._part(particle) + self._entered()
-        self._text_length += len(particle.text)
+        self._places.text(len(particle.text))
         return out + self._delta({"content": particle.text})
 
     def _on_refusal(self, particle: p.Refusal) -> bytes:
@@ -151,14 +152,14 @@ class ChunkEncoder:
     def _on_citation(self, particle: p.Citation) -> bytes:
         if not particle.url:
             self._facts.documents.append(particle)
-        elif (found := annotation(particle)) not in self._annotations:
-            self._annotations.append(found)
+        else:
+            self._citations.append(particle)
         return self._part(particle)
 
     def _entered(self) -> bytes:
         """The phase that the text which begins now was announced to be."""
         phase, self._phase = self._phase, None
-        entry = phase_entry(phase.vendor, phase.state, self._text_length) if phase else None
+        entry = phase_entry(phase.vendor, phase.state, self._places.here) if phase else None
         return self._deltas(self._reasoning.kept(entry)) if entry else b""
 
     def _on_state(self, particle: p.VendorState) -> bytes:
@@ -227,8 +228,11 @@ class ChunkEncoder:
         if word == "stop" and self._calls:
             word = "tool_calls"
         out = self.open() + self._deltas(self._reasoning.close())
-        if self._annotations:
-            out += self._delta({"annotations": self._annotations})
+        found: list[dict[str, Any]] = []
+        for citation in map(self._places.moved, self._citations):
+            if (told := annotation(citation)) not in found:
+                found.append(told)
+        out += self._delta({"annotations": found}) if found else b""
         counts, source = usage(self._facts.metrics, self._reply.prompt_bytes, self._answer_bytes)
         choice = {"index": 0, "delta": {}, "logprobs": None, "finish_reason": word}
         nothing = {"usage": None} if self._reply.include_usage else {}
@@ -239,7 +243,12 @@ class ChunkEncoder:
         return out
 
     def _deltas(self, deltas: Iterable[Delta]) -> bytes:
-        return b"".join([self._delta(delta) for delta in deltas])
+        """Deltas of the reasoning, which may write into the content."""
+        out = b""
+        for delta in deltas:
+            self._places.inserted(len(delta.get("content", "")))
+            out += self._delta(delta)
+        return out
 
     def _delta(self, delta: Delta) -> bytes:
         data = jsontext.dump_bytes(delta)
