@@ -272,10 +272,15 @@ class ThinkingOptions(_Open):
 
 
 class MotesOptions(_Open):
-    """motes' own options of a request. `context` is the caller's label for logs."""
+    """motes' own options of a request. `context` is the caller's label for logs. `inline_files` puts small
+    files that the answer's code left at the vendor into the answer; `resolve_links` gives sources that stand
+    behind Google's redirects their own addresses.
+    """
 
     context: str | None = Field(default=None, max_length=64)
     dialect: str | None = None
+    inline_files: bool = False
+    resolve_links: bool = False
 
 
 class ChatRequest(_Open):

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from motes import __version__, jsontext
+from motes import particles as p
 from motes.chat import ChatRequest
 from motes.demux.base import MAX_EVENT_BYTES, Demuxer
 from motes.dialects.base import NO_TRAITS, Dialect, Parser, Traits
@@ -53,6 +54,39 @@ def unsigned(request: UpstreamRequest, _now: datetime) -> UpstreamRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Errand:
+    """A question beside the conversation: what to send to the vendor's own host, and what signs it."""
+
+    request: UpstreamRequest
+    sign: Callable[[UpstreamRequest, datetime], UpstreamRequest] = unsigned
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileErrands:
+    """How a file at the vendor is had; `about` tells its name, type and size, where the vendor tells them."""
+
+    content: Errand
+    about: Errand | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transforms:
+    """What is done to the particles of a run before they are given on; all of it chosen once, here.
+
+    `file`: a file the answer left at its vendor is put into the answer. `snapshot`: how a stored run is read
+    again, where its stream may end without usage. `resolve_links`: sources behind Google's redirects get
+    their own addresses.
+    """
+
+    file: Callable[[p.HostedResource], FileErrands | None] | None = None
+    snapshot: Callable[[str], Errand] | None = None
+    resolve_links: bool = False
+
+
+NO_TRANSFORMS: Final = Transforms()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Dispatch:
     """One conversation with one upstream. The factories give every attempt fresh state; `sign` is called when
     a request is sent, over what is sent.
@@ -69,6 +103,7 @@ class Dispatch:
     warnings: tuple[str, ...] = ()
     error_kinds: Mapping[str, ErrorKind] = field(default_factory=dict)
     context: str | None = None
+    transforms: Transforms = NO_TRANSFORMS
 
     @property
     def label(self) -> str:
@@ -126,14 +161,6 @@ def _address(vendor: Vendor, dialect: Dialect, model: str, secret: str | None) -
 def _base_of(vendor: Vendor, secret: str | None) -> str:
     heads = [head for head in vendor.addresses if secret and secret.startswith(head)]
     return vendor.addresses[heads[0]] if heads else vendor.base_url
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Errand:
-    """A question beside the conversation: what to send to the vendor's own host, and what signs it."""
-
-    request: UpstreamRequest
-    sign: Callable[[UpstreamRequest, datetime], UpstreamRequest] = unsigned
 
 
 def errand(

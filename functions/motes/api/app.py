@@ -21,6 +21,7 @@ from motes.api.gateway import Gateway
 from motes.api.models import Models
 from motes.api.openai import ChatCompletions
 from motes.api.particles import ParticleStream
+from motes.api.resources import Resources
 from motes.errors import MotesError, StoreError
 
 
@@ -51,6 +52,7 @@ def create_app(gateway: Gateway) -> Starlette:
 def _routes(gateway: Gateway) -> list[BaseRoute]:
     """Every path with and without `/v1`: base URLs are configured both ways."""
     models, chat, particles = Models(gateway), ChatCompletions(gateway), ParticleStream(gateway)
+    resources = Resources(gateway)
     routes: list[BaseRoute] = [
         Route("/healthz", _health, methods=["GET"]),
         Route("/openapi.json", _openapi, methods=["GET"]),
@@ -61,6 +63,7 @@ def _routes(gateway: Gateway) -> list[BaseRoute]:
             Route(f"{prefix}/particles", particles, methods=["POST"]),
             Route(f"{prefix}/models", models.list, methods=["GET"]),
             Route(f"{prefix}/models/{{id:path}}", models.get, methods=["GET"]),
+            Route(f"{prefix}/resources/{{vendor}}/{{kind}}/{{name:path}}", resources, methods=["GET"]),
         ]
     return routes
 

@@ -25,6 +25,7 @@ from motes.egress.failure import presentable
 from motes.egress.reply import Reply, signature_format
 from motes.errors import InvalidRequest, StoreError, Unauthenticated
 from motes.settings import ReasoningField
+from motes.transforms import with_transforms
 from motes.vendors.catalogue import speaking
 
 _REASONING_FIELD: Final[TypeAdapter[ReasoningField]] = TypeAdapter(ReasoningField)
@@ -110,6 +111,7 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
     dispatch = generate(
         request, vendor, route.model, secret=secret, max_event_bytes=gateway.settings.max_event_bytes
     )
+    dispatch = with_transforms(dispatch, request, vendor, secret)
     run_id = gateway.new_id()
     scope[NOTES] |= {"run": run_id, "model": dispatch.label, "context": request.motes.context}
     return Asked(

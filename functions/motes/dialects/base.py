@@ -68,7 +68,8 @@ class StoredRuns:
     `create` is laid over a request's body to make its run stored and in background. `replay` gives the path
     (GET) that streams a run again, from its start or after a cursor; None where the vendor has no such
     thing. `snapshot` is the path (GET) of the run as it stands, `cancel` (POST) and `delete` (DELETE) stop
-    and remove it. `lifetime_s` is how long the vendor keeps a run, in seconds.
+    and remove it. `lifetime_s` is how long the vendor keeps a run, in seconds. `tells_usage_late`: a stream
+    may end without usage that a snapshot has.
     """
 
     handle_type: str
@@ -78,6 +79,7 @@ class StoredRuns:
     cancel: Callable[[str], str] | None
     delete: Callable[[str], str] | None
     lifetime_s: int
+    tells_usage_late: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,10 +23,11 @@ MAX_JSON: Final = 16 * 1024 * 1024
 class FetchFailed(Exception):
     """There is no answer, or none that can be used. `status` is the vendor's, where there was one."""
 
-    def __init__(self, reason: str, status: int | None = None) -> None:
+    def __init__(self, reason: str, status: int | None = None, *, is_too_large: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
         self.status = status
+        self.is_too_large = is_too_large
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,7 @@ class Fetched:
 async def fetch(http: httpx.AsyncClient, errand: Errand, *, limit: int, seconds: float) -> Fetched:
     """The answer to an errand, of at most `limit` bytes. Raises FetchFailed."""
     async with opened(http, errand, seconds) as response:
-        if _declared(response) > limit:
-            raise FetchFailed(f"the answer is larger than {limit} bytes", response.status_code)
-        return Fetched(response.headers, await _whole(response, limit, seconds))
+        return Fetched(response.headers, await body_within(response, limit, seconds))
 
 
 @asynccontextmanager
@@ -70,23 +69,31 @@ async def opened(http: httpx.AsyncClient, errand: Errand, seconds: float) -> Asy
         await response.aclose()
 
 
-async def _whole(response: httpx.Response, limit: int, seconds: float) -> bytes:
+async def body_within(response: httpx.Response, limit: int, seconds: float) -> bytes:
+    """The whole body, its content-encoding undone. Raises FetchFailed: it is larger, or comes too late."""
+    if (declared_length(response) or 0) > limit:
+        raise _too_large(limit)
     body = bytearray()
     try:
         async with asyncio.timeout(seconds):
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > limit:
-                    raise FetchFailed(f"the answer is larger than {limit} bytes", response.status_code)
+                    raise _too_large(limit)
     except NETWORK as failure:
         raise FetchFailed(_words(failure)) from None
     return bytes(body)
 
 
-def _declared(response: httpx.Response) -> int:
-    """What Content-Length says of the body, which counts only where nothing is compressed."""
+def declared_length(response: httpx.Response) -> int | None:
+    """How many bytes the body has, where that is told; nothing is known of one that is compressed."""
     length = response.headers.get("content-length", "")
-    return int(length) if length.isdigit() and len(length) < 16 else 0
+    is_plain = response.headers.get("content-encoding", "identity") == "identity"
+    return int(length) if is_plain and length.isascii() and length.isdigit() and len(length) < 16 else None
+
+
+def _too_large(limit: int) -> FetchFailed:
+    return FetchFailed(f"the answer is larger than {limit} bytes", is_too_large=True)
 
 
 def _words(failure: Exception) -> str:

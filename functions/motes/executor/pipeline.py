@@ -1,4 +1,4 @@
-"""The whole executor in one row: attempts > retries > heartbeats > watchdog > stopwatch.
+"""The whole executor in one row: attempts > retries > transforms > heartbeats > watchdog > stopwatch.
 
 What the rest of motes calls. Must never raise (cancellation excepted), and always gives exactly one
 `End`, last.
@@ -11,12 +11,13 @@ from contextlib import aclosing
 import httpx
 
 from motes import particles as p
-from motes.dispatch import Dispatch
+from motes.dispatch import NO_TRANSFORMS, Dispatch
 from motes.executor.heartbeat import with_heartbeats
 from motes.executor.observer import NullObserver, Observer, Progress
 from motes.executor.retry import with_retries
 from motes.executor.run import Options, Run
 from motes.executor.stopwatch import Stopwatch
+from motes.executor.transforming import transformed
 from motes.executor.watchdog import with_watchdog
 
 
@@ -61,6 +62,9 @@ async def _with_warnings(state: Run) -> AsyncGenerator[p.Particle, None]:
     """What was changed in the request comes first, once."""
     for text in state.dispatch.warnings:
         yield p.Warn(text, "request_changed")
-    async with aclosing(with_retries(state)) as particles:
+    source = with_retries(state)
+    if state.dispatch.transforms != NO_TRANSFORMS:
+        source = transformed(source, state)
+    async with aclosing(source) as particles:
         async for particle in particles:
             yield particle

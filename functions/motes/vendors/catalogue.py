@@ -89,6 +89,10 @@ class Catalogue:
                 break
         return chain
 
+    def vendor(self, name: str) -> Vendor | None:
+        """The vendor of that id or alias."""
+        return self.vendors.get(self.vendor_aliases.get(name, name))
+
     def aliased(self, usable: Iterable[str]) -> list[tuple[str, str, str]]:
         """(alias, vendor, vendor's name of the model) of every alias that means one of these vendors."""
         ids = set(usable)

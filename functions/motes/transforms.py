@@ -1,0 +1,55 @@
+"""Which transforms a run gets, by its request, its vendor and its dialect.
+
+Pure; chosen once, before anything is sent. Must never make a question that goes elsewhere than to the host
+of the vendor's row.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from motes import particles as p
+from motes.chat import ChatRequest
+from motes.dialects.registry import resolve
+from motes.dispatch import Dispatch, Errand, FileErrands, Transforms, errand
+from motes.vendors.resources import name_of, paths_of, place_of
+from motes.vendors.vendor import Vendor
+
+
+def with_transforms(dispatch: Dispatch, request: ChatRequest, vendor: Vendor, secret: str | None) -> Dispatch:
+    """The dispatch with its transforms."""
+    options = request.motes
+    chosen = Transforms(
+        file=_files(vendor, secret) if options.inline_files and vendor.resources else None,
+        snapshot=_snapshots(vendor, secret),
+        resolve_links=options.resolve_links,
+    )
+    return replace(dispatch, transforms=chosen)
+
+
+def file_errands(vendor: Vendor, secret: str | None, kind: str, name: str) -> FileErrands | None:
+    """How a file of the vendor is had, or None where it has no such kind or that is no name of it."""
+    place = place_of(kind)
+    paths = paths_of(place, name) if place else None
+    if place is None or paths is None or kind not in vendor.resources:
+        return None
+    content, about = (errand(vendor, secret, path, headers=place.headers) for path in paths)
+    return FileErrands(content=content, about=about)
+
+
+def _files(vendor: Vendor, secret: str | None) -> Callable[[p.HostedResource], FileErrands | None]:
+    def file(resource: p.HostedResource) -> FileErrands | None:
+        return file_errands(vendor, secret, resource.kind, name_of(resource))
+
+    return file
+
+
+def _snapshots(vendor: Vendor, secret: str | None) -> Callable[[str], Errand] | None:
+    dialect = resolve(vendor.surfaces[0].dialect)
+    runs = dialect.stored_runs if vendor.surfaces[0].stored_runs else None
+    if runs is None or not runs.tells_usage_late:
+        return None
+
+    def snapshot(run_id: str) -> Errand:
+        return errand(vendor, secret, runs.snapshot(run_id), headers=dialect.headers)
+
+    return snapshot
