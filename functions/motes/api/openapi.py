@@ -33,13 +33,28 @@ class ErrorBody(BaseModel):
     error: ErrorDetail
 
 
+class Capabilities(BaseModel):
+    """What a model can do; what its vendor does not tell is left out."""
+
+    tools: bool | None = None
+    vision: bool | None = None
+    reasoning: bool | None = None
+
+
 class Model(BaseModel):
-    """A model that can be asked for."""
+    """A model that can be asked for. `pricing` is in US dollars for one token, as decimal text; what the
+    vendor does not tell is left out.
+    """
 
     id: str
     object: Literal["model"]
     created: int
     owned_by: str
+    name: str | None = None
+    context_length: int | None = None
+    max_output_tokens: int | None = None
+    capabilities: Capabilities | None = None
+    pricing: dict[str, str] | None = None
 
 
 class ModelList(BaseModel):
@@ -89,14 +104,25 @@ def _paths() -> dict[str, Any]:
     particles = {
         name: {"schema": {"type": "string"}} for name in ("application/x-ndjson", "text/event-stream")
     }
-    name = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
     return {
         "/v1/chat/completions": {"post": _asks("An answer in OpenAI's form", chat)},
         "/v1/particles": {"post": _asks("An answer in particles", particles)},
         "/v1/models": {"get": _gets("The models that can be asked for", "ModelList")},
-        "/v1/models/{id}": {"get": _gets("One model", "Model") | {"parameters": [name]}},
+        "/v1/models/{id}": {"get": _gets("One model", "Model") | {"parameters": [_step("id")]}},
+        "/v1/resources/{vendor}/{kind}/{name}": {"get": _gives_a_file()},
         "/healthz": {"get": _gets("Whether the gateway is there", "Health") | {"security": []}},
     }
+
+
+def _step(name: str) -> dict[str, Any]:
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+
+
+def _gives_a_file() -> dict[str, Any]:
+    summary = "A file that an answer left at its vendor"
+    content = {"*/*": {"schema": {"type": "string", "format": "binary"}}}
+    steps = [_step(name) for name in ("vendor", "kind", "name")]
+    return {"summary": summary, "parameters": steps, "responses": _responses(summary, content)}
 
 
 def _asks(summary: str, content: dict[str, Any]) -> dict[str, Any]:
