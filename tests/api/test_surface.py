@@ -183,6 +183,7 @@ def test_the_description_is_made_of_the_models_that_police_requests(stranger):
         "/v1/particles",
         "/v1/models",
         "/v1/models/{id}",
+        "/v1/resources/{vendor}/{kind}/{name}",
         "/healthz",
     }
     schemas = document["components"]["schemas"]
