@@ -61,6 +61,9 @@ _KIND_OF_WORD: Final[Mapping[str, ErrorKind]] = {
     "billing_error": "quota",
     "insufficient_quota": "quota",
     "insufficient_balance": "quota",
+    "exceeded_current_quota_error": "quota",
+    "rate_limit_reached_error": "rate_limit",
+    "engine_overloaded_error": "overloaded",
     "rate_limit_error": "rate_limit",
     "rate_limit_exceeded": "rate_limit",
     "resource_exhausted": "rate_limit",
@@ -119,6 +122,7 @@ _BLOCKED: Final = re.compile(
 )
 _OVERLOADED: Final = re.compile(r"overloaded|high demand|at capacity|no capacity|server is busy", re.I)
 _RATE: Final = re.compile(r"rate.?limit|too many requests", re.I)
+_HTML: Final = re.compile(r"<(!doctype|html|body|h1|title)", re.I)
 _KEY: Final = re.compile(r"(incorrect|invalid) api key", re.I)
 
 # A code or type that says more than any status does.
@@ -133,6 +137,8 @@ _BY_SENTENCE: Final[tuple[tuple[re.Pattern[str], frozenset[ErrorKind], ErrorKind
     (_RATE, frozenset(), "rate_limit"),
     (_KEY, frozenset({"invalid_request"}), "authentication"),
 )
+# Of a wait in seconds: nobody means more than milliseconds.
+_DECIMALS: Final = 3
 _DURATION: Final = re.compile(r"^(\d+(?:\.\d+)?)s$")
 
 
@@ -168,7 +174,7 @@ def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
         seconds = _seconds(headers, now)
     except (ValueError, TypeError, OverflowError):
         return None
-    return None if seconds is None or not isfinite(seconds) else max(0.0, seconds)
+    return None if seconds is None or not isfinite(seconds) else round(max(0.0, seconds), _DECIMALS)
 
 
 def _seconds(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -251,6 +257,9 @@ def _kind(status: int | None, found: "_Found") -> ErrorKind:
     general = _KIND_OF_STATUS.get(status or 0) or by_word or _fallback(status)
     for pattern, applies_to, kind in _BY_SENTENCE:
         silent = status is None and by_word is None
+        if kind == "quota" and found.retry_after is not None:
+            # Google writes "quota" of every limit; one that says when to come back is no empty purse.
+            continue
         if (silent or general in applies_to) and pattern.search(words):
             return kind
     if by_word == "authentication" or general == "server_error":
@@ -284,7 +293,7 @@ class _Found:
         if isinstance(body, list):
             body = next((item for item in body if item), None)
         if isinstance(body, str):
-            self.message = self.message or excerpt(_plain(body))
+            self.message = self.message or html_page(body) or excerpt(body)
         if isinstance(body, Mapping) and depth < 4:
             self._read_object(body, depth)
 
@@ -325,7 +334,7 @@ class _Found:
                 continue
             delay = _DURATION.match(str(item.get("retryDelay", "")))
             if delay:
-                self.retry_after = float(delay.group(1))
+                self.retry_after = round(float(delay.group(1)), _DECIMALS)
             if item.get("reason"):
                 self.code = str(item["reason"])
 
@@ -342,9 +351,10 @@ def _text(value: Any) -> str | None:
     return excerpt(value) if isinstance(value, str) and value else None
 
 
-def _plain(text: str) -> str:
-    """An HTML error page as its words."""
-    if "<" in text and re.search(r"<(!doctype|html|body|h1|title)", text, re.I):
-        title = re.search(r"<title[^>]*>(.*?)</title>", text, re.I | re.S)
-        return f"the upstream answered with an HTML page: {title.group(1).strip() if title else 'no title'}"
-    return text
+def html_page(text: str) -> str | None:
+    """What to say of an answer that is a page for people, by its title; None for anything else."""
+    if "<" not in text or not _HTML.search(text):
+        return None
+    title = re.search(r"<title[^>]*>(.*?)</title>", text, re.I | re.S)
+    told = excerpt(title[1]) if title else ""
+    return f"the upstream answered with an HTML page: {told or 'no title'}"

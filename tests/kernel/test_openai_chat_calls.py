@@ -243,3 +243,51 @@ def test_a_signed_call_is_followed_by_its_signature() -> None:
 def test_calls_of_a_failed_turn_are_not_handed_over() -> None:
     m = read(chunk(call(0, "f", '{"a', id="a")), chunk(error={"code": 502, "message": "x"}), DONE)
     assert calls(m) == []
+
+
+def test_pieces_of_calls_that_share_an_index_go_to_the_id_they_name() -> None:
+    m = read(
+        chunk(call(0, "f", "", id="a")),
+        chunk(call(0, "g", "", id="b")),
+        chunk(call(0, None, '{"x":1}', id="a")),
+        chunk(call(0, None, '{"y":2}', id="b")),
+        CALLED,
+        DONE,
+    )
+    assert calls(m) == [("a", "f", '{"x":1}'), ("b", "g", '{"y":2}')]
+
+
+@pytest.mark.parametrize("again", ['{"a":1}', '{"a": 1}', "}"])
+def test_a_complete_object_cannot_go_on(again: str) -> None:
+    m = read(chunk(call(0, "f", '{"a":1}', id="a")), chunk(call(0, None, again)), CALLED, DONE)
+    assert calls(m) == [("a", "f", '{"a":1}')]
+
+
+@pytest.mark.parametrize("cut", [0, 1, 5, 12])
+def test_arguments_written_in_a_json_string_are_the_object_in_it(cut: int) -> None:
+    written = json.dumps('{"a":"x"}')
+    m = read(chunk(call(0, "f", written[:cut], id="a")), chunk(call(0, None, written[cut:])), CALLED, DONE)
+    assert calls(m) == [("a", "f", '{"a":"x"}')]
+
+
+def test_a_choice_whose_index_is_written_as_text_is_the_first() -> None:
+    event = {"choices": [{"index": "0", "delta": {"content": "a"}, "finish_reason": "stop"}]}
+    assert read(event, DONE).text == "a"
+
+
+def test_an_end_marker_alone_ends_nothing() -> None:
+    m = read(DONE)
+    assert m.outcome == "failed"
+    assert m.error is not None
+    assert m.error.kind == "stream_truncated"
+
+
+def test_opaque_reasoning_of_a_proxy_is_kept_and_not_shown() -> None:
+    m = read(
+        chunk({"reasoning_opaque": "b3BhcXVl", "reasoning_text": "hm"}),
+        chunk({"content": "a"}),
+        FINISHED,
+        DONE,
+    )
+    assert m.reasoning == "hm"
+    assert "b3BhcXVl" not in m.text

@@ -84,6 +84,14 @@ def test_a_quota_is_not_a_rate_limit_and_is_never_retried() -> None:
     assert not from_http(429, body).retryable
 
 
+def test_a_limit_that_says_when_to_come_back_is_no_empty_purse() -> None:
+    detail = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "22s"}
+    words = "You exceeded your current quota, please check your plan and billing details"
+    error = from_http(429, {"error": {"code": 429, "message": words, "status": "RESOURCE_EXHAUSTED", "details": [detail]}})
+    assert (error.kind, error.retryable, error.retry_after) == ("rate_limit", True, 22.0)
+    assert from_http(429, {"error": {"type": "exceeded_current_quota_error", "message": "x"}}).kind == "quota"
+
+
 def test_an_aggregators_error_names_the_provider_behind_it() -> None:
     error = from_body(
         {

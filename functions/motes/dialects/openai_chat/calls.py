@@ -54,10 +54,17 @@ class _Call:
     signature: str = ""
     has_id: bool = True
     """Whether an id may still come."""
+    over: bool = False
+    """Whether it is told once more, so that nothing of it counts any longer."""
 
     @property
     def arguments(self) -> str:
         return "".join(self.parts)
+
+    @property
+    def quoted(self) -> bool:
+        """Whether the arguments come as JSON text inside a JSON string; they are told when all is there."""
+        return bool(self.parts) and self.parts[0].lstrip().startswith('"')
 
     @property
     def whole(self) -> bool:
@@ -106,20 +113,29 @@ class ToolCalls:
             if not call.name:
                 out.warn("unnamed_call", "a tool call came without a name")
             self._tell(call, out)
+        for call in self._calls:
+            if call.quoted:
+                out.tool_call_arguments(_unquoted(call.arguments), call.address)
 
     # Which call a piece belongs to.
 
     def _find(self, piece: _Piece, at: int | None) -> _Call | None:
         numbered = None if piece.index is None else self._by_index.get(piece.index)
-        if numbered is not None:
-            return None if self._is_another(numbered, piece) else numbered
         named = self._by_id.get(piece.id)
+        if numbered is not None:
+            # An id that is known says more than an index that several calls share.
+            if named is not None and named is not numbered and self._goes_on(named, piece):
+                return named
+            return None if self._is_another(numbered, piece) else numbered
         if named is not None:
             again = piece.name and (piece.index is not None or _restarts(named, piece))
             return None if again else named
         if piece.name:
             return self._repeated(piece, at)
         return self._unmarked(piece, at)
+
+    def _goes_on(self, call: _Call, piece: _Piece) -> bool:
+        return piece.name in ("", call.name) and not _restarts(call, piece)
 
     def _is_another(self, call: _Call, piece: _Piece) -> bool:
         """Whether a piece under the index of a call is the start of the next one."""
@@ -158,16 +174,18 @@ class ToolCalls:
         if piece.index is not None:
             call.index = piece.index
             self._by_index[piece.index] = call
-        again = call.name and piece.name and _begins(piece.arguments) and piece.arguments == call.arguments
+        # A complete object cannot go on: what comes after it is the same call told once more.
+        if call.name and _could_repeat(piece.arguments) and call.whole:
+            call.over = piece.arguments == call.arguments or call.arguments.strip() != "{}"
         if piece.id and not call.id:
             call.id = piece.id
             self._by_id[piece.id] = call
         call.name = call.name or piece.name
-        if again and call.whole:
+        if call.over:
             return
         if piece.arguments:
             call.parts.append(piece.arguments)
-            if call.address is not None:
+            if call.address is not None and not call.quoted:
                 out.tool_call_arguments(piece.arguments, call.address)
         call.signature = piece.signature or call.signature
         self._advance(out)
@@ -187,7 +205,8 @@ class ToolCalls:
 
     def _tell(self, call: _Call, out: Emitter) -> None:
         self._told += 1
-        call.address = out.tool_call(call.id or None, call.name, call.arguments or None)
+        arguments = None if call.quoted else call.arguments or None
+        call.address = out.tool_call(call.id or None, call.name, arguments)
         self._sign(call, out)
 
     def _sign(self, call: _Call, out: Emitter) -> None:
@@ -209,9 +228,23 @@ def thought_signature(source: Mapping[str, Any]) -> str:
     return text(inner(inner(source, "extra_content"), "google"), "thought_signature")
 
 
+def _unquoted(arguments: str) -> str:
+    """The object that is written in a JSON string, else the text as it is."""
+    try:
+        value = jsontext.loads(arguments)
+    except ValueError:
+        return arguments
+    return value if isinstance(value, str) and jsontext.as_object(value) is not None else arguments
+
+
 def _restarts(call: _Call, piece: _Piece) -> bool:
     """Whether a named piece begins new arguments although the call's own are complete."""
     return bool(piece.name) and _begins(piece.arguments) and call.whole
+
+
+def _could_repeat(arguments: str) -> bool:
+    """Whether a piece may stand behind a complete object: the next head of one, or a brace too many."""
+    return _begins(arguments) or arguments.strip() == "}"
 
 
 def _begins(arguments: str) -> bool:

@@ -26,7 +26,7 @@ def chunks_in(data: str) -> Iterable[Mapping[str, Any]]:
 def first_choice(chunk: Mapping[str, Any]) -> Mapping[str, Any]:
     """The choice of index 0; one without an index counts as that."""
     for choice in rows(chunk, "choices"):
-        if choice.get("index") in (0, None, ""):
+        if choice.get("index") in (0, None, "", "0"):
             return choice
     return NOTHING
 

@@ -62,8 +62,10 @@ class ChatParser:
     def parse(self, event: WireEvent, out: Emitter) -> None:
         """Say what one event means. Raises ValueError for what is no JSON object."""
         if event.data.strip() == DONE:
-            self._close(out)
-            out.done()
+            # Alone it ends nothing: there must have been an answer.
+            if self._chunks:
+                self._close(out)
+                out.done()
         elif event.name == "error":
             self._fail(vendor_errors.from_body(json_or_text(event.data)), out)
         elif event.name not in IDLE:

@@ -32,6 +32,7 @@ def thoughts_of(source: Mapping[str, Any]) -> list[Thought]:
     plain = text(source, *FIELDS)
     if plain and "".join(thought.text for thought in details) != plain:
         details = [Thought(plain), *(thought._replace(text="") for thought in details)]
+    details.append(Thought(encrypted=text(source, "reasoning_opaque")))
     return [thought for thought in details if thought != Thought()]
 
 
