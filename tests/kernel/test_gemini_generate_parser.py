@@ -288,6 +288,10 @@ def test_an_image_inside_a_thought_is_a_preview_and_not_among_the_images() -> No
     ("uri", "resource"),
     [
         ("https://generativelanguage.googleapis.com/v1beta/files/abc", "files/abc"),
+        (
+            "https://generativelanguage.googleapis.com/v1beta/files/abc:download?alt=media&x=/y",
+            "files/abc",
+        ),
         ("gs://bucket/film.mp4", "gs://bucket/film.mp4"),
     ],
 )

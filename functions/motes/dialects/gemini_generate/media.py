@@ -38,7 +38,8 @@ def hosted(file: FileData) -> p.HostedResource | None:
     if not uri:
         return None
     _, mark, name = uri.rpartition("/files/")
-    resource = f"files/{name}" if mark else uri
+    # A link to its bytes has `:download?alt=media` behind the name.
+    resource = f"files/{name.partition('?')[0].partition(':')[0]}" if mark else uri
     return p.HostedResource(
         "vnd.gem.file", resource=resource, mime=mime or None, is_video=mime.lower().startswith("video/")
     )
