@@ -1,6 +1,7 @@
 """What vendors list, as the gateway lists it: over real sockets, each vendor's shape, what fails left out."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from openai.types import Model
@@ -62,6 +63,15 @@ def test_a_list_is_asked_for_once_until_it_is_too_old(tmp_path, one):
         assert ids(caller.get("/models")) == ids(caller.get("/models")) == ["one/a"]
         assert caller.get("/models/one/a").json()["created"] == 5
         assert len(one.received) == 1
+
+
+def test_all_who_ask_at_once_wait_for_one_question(tmp_path, one):
+    one.play(Gate("all asked"), answer(200, openai_list("a")))
+    with serving(tmp_path, row("one", one.base_url)) as url, ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(lambda: client(url).get("/models")) for _ in range(8)]
+        one.open("all asked")
+        assert [ids(each.result()) for each in asked] == [["one/a"]] * 8
+    assert len(one.received) == 1
 
 
 @pytest.mark.parametrize(
