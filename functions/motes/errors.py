@@ -71,11 +71,25 @@ class VendorError:
     details: dict[str, Any] | None = None
 
 
+def names_no_model(error: VendorError) -> bool:
+    """Whether the upstream says that there is no such model: its status is 404, and its words say nothing
+    else (a spent quota, a refused key).
+    """
+    return error.http_status == 404 and error.kind == "invalid_request"
+
+
+def answer_status(error: VendorError) -> int:
+    """The HTTP status to answer a failure of the upstream with, while nothing was sent: a model that is not
+    there stays 404, as clients know it from OpenAI; all else is told by its kind.
+    """
+    return 404 if names_no_model(error) else STATUS_OF_KIND[error.kind]
+
+
 def truncated(received: int) -> VendorError:
     """The error of a stream that stopped without its dialect's evidence of completion."""
-    what = f"after {received} bytes" if received else "before anything came"
+    what = f"after {received} bytes, before its answer was complete" if received else "before anything came"
     return VendorError(
-        message=f"the upstream closed the stream {what} without saying that it was complete",
+        message=f"the upstream closed the stream {what}",
         kind="stream_truncated",
         retryable=True,
     )

@@ -2,13 +2,16 @@
 
 Must never raise anything but ValueError for bad input and must never lose a character: a string that
 holds half a surrogate pair, a raw control character or NaN is read (the standard library can, orjson
-refuses), because a vendor may cut its text anywhere.
+refuses), because a vendor may cut its text anywhere. So is a text behind a byte order mark, which some
+editors and clients write.
 """
 
 import json
-from typing import Any
+from typing import Any, Final
 
 import orjson
+
+_BYTE_ORDER_MARK: Final = "\ufeff"
 
 
 def loads(text: str | bytes) -> Any:
@@ -23,7 +26,7 @@ def _loads_tolerantly(text: str | bytes) -> Any:
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
     try:
-        return json.loads(text, strict=False)
+        return json.loads(text.removeprefix(_BYTE_ORDER_MARK), strict=False)
     except RecursionError:
         raise ValueError("JSON nested too deeply") from None
 

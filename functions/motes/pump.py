@@ -14,10 +14,10 @@ from motes.demux.glued import unglued
 from motes.dialects.base import Parser
 from motes.errors import VendorError, truncated
 from motes.transmitter import Transmitter, Verdict
-from motes.vendor_errors import excerpt
+from motes.vendor_errors import excerpt, html_page
 
 MAX_BAD_EVENTS: Final = 3
-_HEAD_BYTES: Final = 512
+_HEAD_BYTES: Final = 4096
 _EXCERPT_CHARS: Final = 200
 _SSE_STARTS: Final = (b":", b"data", b"event", b"id", b"retry")
 
@@ -100,7 +100,7 @@ class Pump:
         self._bad.append(excerpt(event.data, _EXCERPT_CHARS))
         self.transmitter.warn("bad_event", "an upstream event that does not parse was skipped")
         if len(self._bad) >= MAX_BAD_EVENTS:
-            self._break(f"{len(self._bad)} upstream events do not parse, the last one: {self._bad[-1]}")
+            self._garbled(f"{len(self._bad)} upstream events do not parse, the last one: {self._bad[-1]}")
 
     def _settle(self, failure: VendorError | None) -> None:
         out = self.transmitter
@@ -111,10 +111,10 @@ class Pump:
         elif failure is not None:
             out.fail("dispatch-read", failure)
         elif self._bad:
-            self._break(f"an upstream event does not parse: {self._bad[-1]}")
+            self._garbled(f"an upstream event does not parse: {self._bad[-1]}")
         elif self.events == 0 and self._is_foreign():
             text = self._head.decode("utf-8", "replace")
-            self._break(f"the upstream's answer is no event stream: {excerpt(text, _EXCERPT_CHARS)}")
+            self._garbled(f"the upstream's answer is no event stream: {excerpt(text, _EXCERPT_CHARS)}")
         else:
             out.fail("dispatch-read", truncated(self.received), "done-dispatch-closed")
 
@@ -125,6 +125,10 @@ class Pump:
         if not head or head[:1] in b"{[\0":
             return False
         return not any(head.startswith(s) or s.startswith(head) for s in _SSE_STARTS)
+
+    def _garbled(self, message: str) -> None:
+        """End an answer that makes no sense; a page for people is told in the words of a failed status."""
+        self._break(html_page(self._head.decode("utf-8", "replace")) or message)
 
     def _break(self, message: str) -> None:
         self.transmitter.fail("dispatch-parse", VendorError(message=message, kind="protocol"))

@@ -1,5 +1,6 @@
 """What callers send that cannot be meant: the right status, OpenAI's shape, nothing leaked, server alive."""
 
+import gzip
 import http.client
 import json
 import socket
@@ -101,6 +102,23 @@ def test_json_is_json_whatever_its_label_and_a_wrong_label_on_nonsense_is_415(ca
     check(
         caller.post(CHAT, content=b"a=b", headers={"content-type": "application/json"}), 400, "invalid_json"
     )
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "gzip, gzip", "x" * 500])
+def test_a_compressed_body_is_415_and_names_the_encoding(caller, encoding):
+    body = gzip.compress(json.dumps(ASK).encode())
+    response = caller.post(CHAT, content=body, headers={"content-encoding": encoding})
+    check(response, 415, "unsupported_media_type")
+    assert encoding[:40] in response.json()["error"]["message"]
+    assert response.headers["accept-encoding"] == "identity"
+    assert caller.get("/models").status_code == 200
+
+
+def test_an_encoding_that_changes_nothing_and_a_byte_order_mark_are_taken(gateway, upstream):
+    body = b"\xef\xbb\xbf" + json.dumps(ASK).encode()
+    for headers in ({}, {"content-encoding": "identity"}, {"content-type": "text/plain"}):
+        upstream.play(*HELLO)
+        assert gateway.post(CHAT, content=body, headers=headers).status_code == 200
 
 
 def test_a_body_above_the_limit_is_413_told_in_advance_or_not(caller):

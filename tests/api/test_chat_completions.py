@@ -125,7 +125,7 @@ def test_every_piece_reaches_the_client_before_the_next_one_is_sent(gateway, ups
         (400, {"error": {"message": "bad"}}, (400, "invalid_request")),
         (401, {"error": {"message": f"Incorrect API key provided: {VENDOR_KEY}"}}, (502, "upstream_auth")),
         (403, {"error": {"message": "no"}}, (502, "upstream_auth")),
-        (404, {"error": {"message": "no such model"}}, (400, "invalid_request")),
+        (404, {"error": {"message": "no such model"}}, (404, "model_not_found")),
         (429, RATE_LIMIT, (429, "rate_limit_exceeded")),
         (429, {"error": {"code": "insufficient_quota", "message": "pay"}}, (429, "insufficient_quota")),
         (500, b"<html><title>Oops</title></html>", (502, "upstream_error")),
@@ -138,6 +138,26 @@ def test_a_refusal_of_the_vendor_has_a_status_and_a_shape(gateway, upstream, bod
     upstream.play(answer(status, answered))
     response = gateway.post(CHAT, json=body)
     assert (response.status_code, error_of(response)["code"]) == outcome
+
+
+def test_a_model_that_the_vendor_does_not_have_is_named_as_openai_does(gateway, upstream):
+    upstream.play(answer(404, {"error": {"message": "no such model"}}))
+    error = error_of(gateway.post(CHAT, json=ASK))
+    assert (error["type"], error["param"]) == ("invalid_request_error", "model")
+    assert error["motes"]["upstream_status"] == 404
+
+
+@pytest.mark.parametrize(
+    ("delta", "begun"),
+    [({"content": "half"}, True), ({"reasoning_content": "hm"}, True), ({"role": "assistant"}, False)],
+)
+def test_what_had_begun_is_not_to_be_asked_for_again_unasked(gateway, upstream, delta, begun):
+    """The package tries a 502 again by itself, and the caller would pay for both."""
+    upstream.play(SSE_HEAD, chat_chunk(delta), Reset())
+    response = gateway.post(CHAT, json=ASK)
+    assert response.status_code == 502
+    assert response.headers.get("x-should-retry") == ("false" if begun else None)
+    assert error_of(response)["motes"]["retryable"] is True
 
 
 def test_the_client_is_told_when_to_come_back_and_when_not_to(gateway, upstream):

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import openai
 import pytest
+from openai.types.chat import ChatCompletion
 
 from fakes.recordings import WIRE
 from motes import particles as p
@@ -277,6 +278,81 @@ def test_what_cannot_be_read_is_a_row_in_its_place_and_the_exit_status(
     assert all(row.keys() == rows[0].keys() for row in rows)
     assert all(row["error"]["message"] in err for row in rows if row["error"])
     assert "smoke-signals" in rows[5]["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "told"),
+    [
+        ("nowhere", "No such file or directory"),
+        ("empty", "meta.json: No such file or directory"),
+        ("bodiless", "response.bin: No such file or directory"),
+        ("unjson", "meta.json: is not valid JSON"),
+        ("list", "meta.json: holds no JSON object"),
+        ("kind", "meta.json: chunks must be a list"),
+    ],
+)
+def test_the_reason_does_not_repeat_the_path(
+    tmp_path: Path, folder: Any, replay: Any, broken: str, told: str
+) -> None:
+    path = tmp_path / "nowhere" if broken == "nowhere" else folder(name=broken, chunks="x")
+    if broken == "bodiless":
+        (path / "response.bin").unlink()
+    if broken in ("empty", "unjson", "list"):
+        (path / "meta.json").unlink()
+    if broken in ("unjson", "list"):
+        (path / "meta.json").write_text("{" if broken == "unjson" else "[]")
+    (row,), err = replay(path, status=1)
+    assert row["error"]["message"] == told
+    assert err == f"motes: error: {path}: {told}\n"
+
+
+@pytest.mark.parametrize("meta", [None, "{", "[]", '{"chunks": "x"}', '{"headers": 3}'])
+@pytest.mark.parametrize("options", [["--dialect", "openai-chat"], ["--vendor", "openai"]])
+def test_options_stand_for_a_description_that_is_not_there_or_makes_no_sense(
+    folder: Any, replay: Any, options: list[str], meta: str | None
+) -> None:
+    path = folder()
+    (path / "meta.json").unlink()
+    if meta is not None:
+        (path / "meta.json").write_text(meta)
+    (row,), err = replay(*options, path)
+    assert (row["text"], row["error"]) == ("Grüß Gott 海", None)
+    assert "meta.json" in err
+    assert "read by the options given" in err
+
+
+def test_a_description_may_begin_with_a_byte_order_mark(folder: Any, replay: Any) -> None:
+    path = folder()
+    (path / "meta.json").write_text((path / "meta.json").read_text(), encoding="utf-8-sig")
+    assert replay(path)[0][0]["text"] == "Grüß Gott 海"
+
+
+UNCOUNTED = sse(delta(content="Gott"), delta("stop"))
+
+
+def test_what_nobody_counted_is_not_told_as_zero(folder: Any, replay: Any, capfdbinary: Any) -> None:
+    path = folder(UNCOUNTED)
+    (done,), _ = replay("--as", "openai-json", path)
+    assert "usage" not in done
+    assert "usage_source" not in done["motes"]
+    assert ChatCompletion.model_validate(done).usage is None
+    assert main(["replay", "--as", "openai", str(path)]) == 0
+    assert b"prompt_tokens" not in capfdbinary.readouterr().out
+
+
+def test_a_model_that_the_vendor_does_not_have_is_not_found(folder: Any, replay: Any) -> None:
+    body = b'{"error": {"message": "no such model"}}'
+    rows, _ = replay(folder(body, status=404))
+    assert rows[0]["error"]["http_status"] == 404
+
+
+def test_a_wait_is_told_in_whole_milliseconds(folder: Any, replay: Any) -> None:
+    rows, _ = replay(folder(b"{}", status=429, headers={"retry-after": "19.58298123"}))
+    assert rows[0]["error"]["retry_after_s"] == 19.583
+    retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "38.123456789s"}
+    body = json.dumps({"error": {"code": 429, "message": "later", "details": [retry]}}).encode()
+    rows, _ = replay(folder(body, "google", status=429, dialect="gemini-generate", vendor="gemini"))
+    assert rows[0]["error"]["retry_after_s"] == 38.123
 
 
 def test_particles_are_wire_lines_and_the_end_is_last(folder: Any, replay: Any) -> None:

@@ -131,7 +131,7 @@ def first_turn(client, streamed):
         (403, "AccessDeniedException", f"The key AKIDEXAMPLE {SECRET} may not", (502, "upstream_auth")),
         (400, "ServiceQuotaExceededException", "Too many models.", (429, "insufficient_quota")),
         (424, "ModelErrorException", "The model failed on it.", (502, "upstream_error")),
-        (404, "ResourceNotFoundException", f"No such model. {SECRET}", (400, "invalid_request")),
+        (404, "ResourceNotFoundException", f"No such model. {SECRET}", (404, "model_not_found")),
     ],
 )
 def test_a_refusal_is_told_by_its_kind_and_without_the_keys(client, upstream, status, name, text, expected):

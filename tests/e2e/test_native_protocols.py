@@ -113,7 +113,7 @@ def test_ollama_is_asked_in_its_own_protocol_by_who_wants_it(client, upstream):
 
 def test_ollama_speaks_the_compatible_protocol_unless_told_otherwise(client, upstream):
     upstream.play(*recorded("ollama-chat/ollama-no-such-model"))
-    with pytest.raises(openai.BadRequestError):
+    with pytest.raises(openai.NotFoundError):
         client.chat.completions.create(model="ollama/barquinho", messages=[USER])
     assert upstream.received[0].path == "/v1/chat/completions"
 

@@ -8,6 +8,7 @@ from motes import jsontext
 from motes import particles as p
 from motes.codec import to_wire
 from motes.egress.failure import error_object, presentable, status_of
+from motes.egress.message_json import error_json
 from motes.errors import STATUS_OF_KIND, ErrorKind, VendorError
 
 TYPES = {
@@ -63,3 +64,24 @@ def test_an_issue_without_details_still_has_a_shape_and_a_status():
 
 def test_a_failure_that_was_never_streamed_carries_the_text_so_far():
     assert error_object(issue("timeout"), "half an ans")["error"]["motes"]["partial"] == "half an ans"
+
+
+def test_a_model_the_vendor_does_not_have_stays_not_found():
+    missing = issue("invalid_request", "no such model", http_status=404)
+    error = error_object(missing)["error"]
+    assert status_of(missing) == error_json(missing.error, visible=False)["http_status"] == 404
+    assert (error["code"], error["param"], error["type"]) == (
+        "model_not_found",
+        "model",
+        "invalid_request_error",
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"), [("invalid_request", 400), ("invalid_request", 422), ("quota", 404)]
+)
+def test_no_other_status_of_the_vendors_is_passed_on(kind, status):
+    other = issue(kind, http_status=status)
+    assert status_of(other) == error_json(other.error, visible=False)["http_status"] == STATUS_OF_KIND[kind]
+    assert error_object(other)["error"]["param"] is None
+    assert error_object(other)["error"]["motes"]["upstream_status"] == status

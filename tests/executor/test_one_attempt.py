@@ -12,7 +12,9 @@ from fakes.tiny_runs import said_by
 from fakes.virtual_time import in_virtual_time
 from motes import particles as p
 from motes.dispatch import UpstreamRequest
+from motes.executor.failures import before_the_answer
 from motes.executor.policy import Backoff, Policy
+from motes.vendors.vendor import DEFAULT_TIMEOUTS
 
 ONCE = Policy(http=Backoff(1, 1.0), connection=Backoff(1, 0.5))
 
@@ -181,6 +183,23 @@ NETWORK = [
     (ssl.SSLError("bad record mac"), "stream_truncated", True),
     (UnicodeEncodeError("ascii", "Bearer sk-secret\u00e9", 16, 17, "no"), "protocol", False),
 ]
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        ("illegal status line: bytearray(b'SSH-2.0 hello')", "HTTP"),
+        ("illegal header line: bytearray(b'nonsense hello')", "proper HTTP: illegal header line"),
+        ("illegal chunk header: bytearray(b'zz hello')", "proper HTTP: illegal chunk header"),
+        (
+            "Too little data for declared Content-Length",
+            "proper HTTP: Too little data for declared Content-Length",
+        ),
+    ],
+)
+def test_who_does_not_speak_http_is_told_without_what_was_said(found, told):
+    error = before_the_answer(httpx.RemoteProtocolError(found), DEFAULT_TIMEOUTS)
+    assert (error.kind, error.message) == ("protocol", f"the upstream does not speak {told}")
 
 
 @pytest.mark.parametrize(("failure", "kind", "retryable"), NETWORK, ids=lambda value: type(value).__name__)

@@ -16,7 +16,15 @@ def test_raw_control_characters_and_nan_are_read() -> None:
     assert math.isnan(jsontext.loads('{"a":NaN}')["a"])
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"a":', "nope", "[" * 100_000, '{"a":1}}'])
+def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
+    for text in ('\ufeff{"a":1}', b'\xef\xbb\xbf{"a":1}', '\ufeff {"a":1}\n'):
+        assert jsontext.loads(text) == {"a": 1}
+    assert jsontext.loads('"\ufeff"') == "\ufeff"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\ufeff", "\ufeff\ufeff1", "{", '{"a":', "nope", "[" * 100_000, '{"a":1}}']
+)
 def test_what_is_no_json_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         jsontext.loads(text)

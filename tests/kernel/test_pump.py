@@ -1,6 +1,7 @@
 """The pump: what counts as complete, what as cut, what as broken. A grammar of its own: one JSON object a line."""
 
 import itertools
+from datetime import UTC, datetime
 
 import pytest
 
@@ -12,6 +13,7 @@ from motes.demux.whole import SSEOrWholeDemuxer
 from motes.errors import VendorError
 from motes.pump import Pump
 from motes.transmitter import Emitter, Retry, Transmitter
+from motes.vendor_errors import read_failure
 
 RESET = VendorError(message="connection reset", kind="stream_truncated", retryable=True)
 
@@ -128,11 +130,29 @@ def test_an_event_above_the_limit_is_a_broken_protocol() -> None:
     assert "100 bytes" in issue(out).message
 
 
-@pytest.mark.parametrize("body", [b"<html><body>Bad gateway</body></html>", b"upstream connect error", b"OK"])
+@pytest.mark.parametrize("body", [b"upstream connect error", b"OK"])
 def test_a_body_that_is_no_stream_is_told_with_an_excerpt(body: bytes) -> None:
     out, _ = run(body, sse=True)
     assert issue(out).kind == "protocol"
     assert body.decode() in issue(out).message
+
+
+PAGE = b"<!DOCTYPE html>\n<html>\n<head>" + b"<meta>\n" * 100 + b"<title>Bad\n gateway</title></head>\n<body>"
+
+
+@pytest.mark.parametrize(("sse", "size"), [(True, 7), (True, 100_000), (False, 100_000)])
+def test_a_page_for_people_is_told_as_under_a_failed_status(sse: bool, size: int) -> None:
+    page = PAGE + b"\n" * 3000
+    out, _ = run(*(page[at : at + size] for at in range(0, len(page), size)), sse=sse)
+    assert issue(out).kind == "protocol"
+    assert issue(out).message == "the upstream answered with an HTML page: Bad gateway"
+    assert issue(out).message == read_failure(502, {}, page, datetime.now(UTC)).message
+
+
+def test_a_close_is_told_plainly() -> None:
+    assert issue(run()[0]).message == "the upstream closed the stream before anything came"
+    told = issue(run(b'{"t":"a"}\n')[0]).message
+    assert told == "the upstream closed the stream after 10 bytes, before its answer was complete"
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,11 @@ _JSON: Final = ("application/json", "text/json", "+json")
 
 
 async def read_body(headers: Headers, receive: Receive, limit: int) -> bytes:
-    """The whole body. Raises HTTPException 413, ClientDisconnect."""
+    """The whole body. Raises HTTPException 413 or 415, ClientDisconnect."""
+    encoding = headers.get("content-encoding", "").strip().lower()
+    if encoding not in ("", "identity"):
+        await discard(headers, receive)
+        raise _compressed(encoding)
     declared = headers.get("content-length", "")
     parts: list[bytes] = []
     size = int(declared) if declared.isdigit() else 0
@@ -40,6 +44,12 @@ async def read_body(headers: Headers, receive: Receive, limit: int) -> bytes:
             return b"".join(parts)
     await discard(headers, receive)
     raise HTTPException(413, f"the request body is larger than {limit} bytes")
+
+
+def _compressed(encoding: str) -> HTTPException:
+    """Nothing is unpacked here: a small body may unpack to any size. RFC 7694 has the header."""
+    message = f"the request body is encoded ({encoding[:40]}): send it as it is, without content-encoding"
+    return HTTPException(415, message, headers={"accept-encoding": "identity"})
 
 
 async def discard(headers: Headers, receive: Receive) -> None:

@@ -41,10 +41,14 @@ class JSONError(Response):
         super().__init__(jsontext.dump_bytes(body), status, headers)
 
 
-def run_failed(issue: p.Issue | None, partial: str | None = None) -> JSONError:
-    """The answer to a run that failed before anything of it was sent."""
+def run_failed(issue: p.Issue | None, partial: str | None = None, *, visible: bool = False) -> JSONError:
+    """The answer to a run that failed before anything of it was sent.
+
+    `visible` tells that the vendor had begun to answer: that is paid for, and a client that tries again by
+    itself pays twice, so whether to do so is left to the caller.
+    """
     status, error = status_of(issue), failure_of(issue)
-    headers = {} if error.retryable else dict(_NO_RETRY)
+    headers = {} if error.retryable and not visible else dict(_NO_RETRY)
     if status in _TOLD_TO_WAIT and error.retry_after is not None:
         headers["retry-after"] = str(math.ceil(error.retry_after))
         headers["retry-after-ms"] = str(math.ceil(error.retry_after * 1000))

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from motes import jsontext
+from motes import particles as p
 from motes.api.asking import Asked, ask
 from motes.api.commit import Refused, commit
 from motes.api.envelope import REQUEST_ID
@@ -49,13 +50,15 @@ async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> N
 
 
 async def _whole(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
-    reply, reassembler = asked.reply(), Reassembler()
+    reply, reassembler, visible = asked.reply(), Reassembler(), False
     async with aclosing(asked.particles()) as source:
         async for particle in source:
             reassembler.feed(particle)
+            visible = visible or p.is_visible(particle)
     message = reassembler.finalize()
     if message.outcome != "completed":
-        await run_failed(message.issue, partial=message.text)(scope, receive, send)
+        failed = run_failed(message.issue, partial=message.text, visible=visible)
+        await failed(scope, receive, send)
         return
     body = jsontext.dump_bytes(completion(message, reply))
     await Response(body, media_type="application/json")(scope, receive, send)

@@ -4,7 +4,7 @@ A folder with `response.bin` (body bytes as on the wire) and `meta.json`, or a b
 Must never guess: what cannot be read is `Unreadable`, with the reason.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -45,21 +45,48 @@ class Recording:
         return (body[start:end] for start, end in pairwise(places) if end > start)
 
 
-def load(path: str) -> Recording:
-    """The recording a path names. Raises Unreadable."""
+def load(path: str, word: Callable[[str], None] | None = None) -> Recording:
+    """The recording a path names. Raises Unreadable, whose reason does not repeat the path.
+
+    With `word`, a folder whose meta.json is not there or makes no sense is read as a bare file of its body
+    would be; `word` is told why.
+    """
     place = Path(path)
+    if not place.is_dir():
+        return Recording(name=path, body=_bytes(place))
+    body = _inner(place, "response.bin")
     try:
-        if not place.is_dir():
-            return Recording(name=path, body=place.read_bytes())
-        meta = jsontext.loads((place / "meta.json").read_bytes())
-        body = (place / "response.bin").read_bytes()
+        return _described(path, body, _meta(place))
+    except Unreadable as error:
+        if word is None:
+            raise
+        word(f"{error}; read by the options given")
+        return Recording(name=path, body=body)
+
+
+def _bytes(place: Path) -> bytes:
+    try:
+        return place.read_bytes()
     except OSError as error:
-        raise Unreadable(f"{error.filename or path}: {error.strerror or error}") from None
+        raise Unreadable(error.strerror or type(error).__name__) from None
+
+
+def _inner(folder: Path, name: str) -> bytes:
+    try:
+        return _bytes(folder / name)
+    except Unreadable as error:
+        raise Unreadable(f"{name}: {error}") from None
+
+
+def _meta(folder: Path) -> Mapping[str, Any]:
+    data = _inner(folder, "meta.json")
+    try:
+        meta = jsontext.loads(data)
     except ValueError:
-        raise Unreadable(f"{place / 'meta.json'} is not valid JSON") from None
+        raise Unreadable("meta.json: is not valid JSON") from None
     if not isinstance(meta, dict):
-        raise Unreadable(f"{place / 'meta.json'} holds no JSON object")
-    return _described(path, body, meta)
+        raise Unreadable("meta.json: holds no JSON object")
+    return meta
 
 
 def _described(path: str, body: bytes, meta: Mapping[str, Any]) -> Recording:

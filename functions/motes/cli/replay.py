@@ -68,7 +68,8 @@ def _run_of(path: str, name: str, args: argparse.Namespace, terminal: "Terminal"
     from motes.cli.recording import load
     from motes.cli.rows import Run
 
-    recording = load(path)
+    has_options = args.dialect is not None or args.vendor is not None
+    recording = load(path, terminal.word if has_options else None)
     reading = reading_of(recording, args.vendor, args.dialect, terminal.word)
     return Run(
         path=name,

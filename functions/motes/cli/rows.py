@@ -70,10 +70,11 @@ def unreadable_row(path: str, reason: str) -> bytes:
 
 
 def _unreadable(form: Callable[[Run], bytes]) -> Callable[[str, str], bytes]:
-    """The same for a form that is made of particles: one issue and the end."""
+    """The same for a form that is made of particles: one issue, which names the path, and the end."""
 
     def told(path: str, reason: str) -> bytes:
-        issue = p.Issue("dispatch-prepare", reason, _not_ours(reason))
+        said = f"{path}: {reason}"
+        issue = p.Issue("dispatch-prepare", said, _not_ours(said))
         particles = (issue, p.End("issue-dispatch-rpc"))
         return form(Run(path=path, vendor="", model="", dialect="", particles=particles))
 

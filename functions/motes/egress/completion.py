@@ -51,7 +51,7 @@ def completion(message: Message, reply: Reply) -> dict[str, Any]:
         "created": reply.created,
         "model": reply.model,
         "choices": [choice],
-        "usage": counts,
+        **({"usage": counts} if counts else {}),
         "motes": extension(reply, _facts(message), end, source),
     }
 

@@ -1,15 +1,17 @@
 """A failed run in OpenAI's error shape: one object, for an HTTP body and for an event of a stream alike.
 
+The upstream's own status is told in `motes.upstream_status` and not passed on: the status of the answer goes
+by the kind of the failure. The one exception is 404, which is a model that the vendor does not have.
 Must never show a key, neither a caller's nor a vendor's, nor pass off a vendor's refusal of our key as a
 refusal of the caller's.
 """
 
 from dataclasses import replace
 from typing import Any, Final
-from urllib.parse import quote
 
 from motes import particles as p
-from motes.errors import STATUS_OF_KIND, ErrorKind, VendorError, truncated
+from motes.errors import ErrorKind, UnknownModel, VendorError, answer_status, names_no_model, truncated
+from motes.secrecy import parts_of, without_secrets
 
 # kind -> (type, code), in the words OpenAI's own API uses where it has them.
 _WORDS: Final[dict[ErrorKind, tuple[str, str]]] = {
@@ -29,9 +31,6 @@ _WORDS: Final[dict[ErrorKind, tuple[str, str]]] = {
 
 # A phase of ours, not the vendor's: nothing was sent, and the caller cannot mend it.
 _PREPARE: Final = "dispatch-prepare"
-_MASK: Final = "***"
-# Shorter parts are words, and tell nothing.
-_TELLING: Final = 8
 
 
 def presentable(issue: p.Issue, secret: str | None) -> p.Issue:
@@ -41,11 +40,9 @@ def presentable(issue: p.Issue, secret: str | None) -> p.Issue:
         status = f" (HTTP {error.http_status})" if error.http_status else ""
         said = f"the vendor refused the gateway's own key for it{status}"
         return replace(issue, text=said, error=replace(error, message=said, details=None))
-    if not secret:
-        return issue
-    if error is not None:
-        error = replace(error, message=_masked(error.message, secret))
-    return replace(issue, text=_masked(issue.text, secret), error=error)
+    shown = without_secrets(issue, parts_of(secret))
+    assert isinstance(shown, p.Issue)  # noqa: S101 (for the type)
+    return shown
 
 
 def failure_of(issue: p.Issue | None) -> VendorError:
@@ -59,18 +56,21 @@ def status_of(issue: p.Issue | None) -> int:
     """The HTTP status of a run that failed before anything was sent."""
     if issue is not None and issue.phase == _PREPARE and issue.error is None:
         return 500
-    return STATUS_OF_KIND[failure_of(issue).kind]
+    return answer_status(failure_of(issue))
 
 
 def error_object(issue: p.Issue | None, partial: str | None = None) -> dict[str, Any]:
     """`{"error": {...}}`. `partial` is the text that had come where none of it was sent."""
     error = failure_of(issue)
     type_, code = _WORDS[error.kind]
+    param = None
+    if names_no_model(error):
+        code, param = UnknownModel.code, "model"
     return {
         "error": {
             "message": error.message or f"the upstream failed ({error.kind})",
             "type": type_,
-            "param": None,
+            "param": param,
             "code": code,
             "motes": _details(issue, error, partial),
         }
@@ -90,11 +90,3 @@ def _details(issue: p.Issue | None, error: VendorError, partial: str | None) -> 
         "partial": partial,
     }
     return {name: value for name, value in known.items() if value is not None}
-
-
-def _masked(text: str, secret: str) -> str:
-    """The text without a key, nor a part of one that is made of several (AWS's: id, key, session token)."""
-    parts = [secret, *(part for part in secret.split(":") if len(part) >= _TELLING)]
-    for part in parts:
-        text = text.replace(part, _MASK).replace(quote(part, safe=""), _MASK)
-    return text

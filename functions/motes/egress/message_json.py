@@ -9,7 +9,7 @@ from typing import Any
 from motes import particles as p
 from motes.egress.failure import failure_of
 from motes.egress.finish import finish_reason
-from motes.errors import STATUS_OF_KIND, VendorError
+from motes.errors import VendorError, answer_status
 from motes.fragments import Message
 
 
@@ -77,6 +77,6 @@ def error_json(error: VendorError, *, visible: bool) -> dict[str, Any]:
         "phase": "mid_stream" if visible else "before_output",
         "retryable": error.retryable,
         "retry_after_s": error.retry_after,
-        "http_status": STATUS_OF_KIND[error.kind],
+        "http_status": answer_status(error),
         "message": error.message,
     }

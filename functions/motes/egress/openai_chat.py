@@ -238,7 +238,7 @@ class ChunkEncoder:
         nothing = {"usage": None} if self._reply.include_usage else {}
         motes = extension(self._reply, self._facts, end, source)
         out += _event(self._envelope | {"choices": [choice]} | nothing | {"motes": motes})
-        if self._reply.include_usage:
+        if self._reply.include_usage and counts:
             out += _event(self._envelope | {"choices": [], "usage": counts})
         return out
 

@@ -31,7 +31,8 @@ class Reply:
     """One response: who asked for what, and how the caller wants it told.
 
     `model` is what the caller asked for, `upstream_model` what the vendor was asked for. `prompt_bytes` is
-    the size of the request, for an estimate where the vendor counts nothing. `created` is in epoch seconds.
+    the size of the request, for an estimate where the vendor counts nothing; None where it is not known.
+    `created` is in epoch seconds.
     """
 
     id: str
@@ -40,7 +41,7 @@ class Reply:
     vendor: str
     upstream_model: str
     signature_format: str = UNKNOWN_FORMAT
-    prompt_bytes: int = 0
+    prompt_bytes: int | None = None
     include_usage: bool = False
     reasoning_field: ReasoningField = "reasoning_content"
     keepalive: Keepalive = "comment"
@@ -75,19 +76,23 @@ class Facts:
         return told
 
 
-def usage(metrics: p.Metrics | None, prompt_bytes: int, answer_bytes: int) -> tuple[dict[str, Any], str]:
+def usage(
+    metrics: p.Metrics | None, prompt_bytes: int | None, answer_bytes: int
+) -> tuple[dict[str, Any] | None, str | None]:
     """OpenAI's usage object, whole, and where it comes from: measured, partial or estimated.
 
     A count the vendor does not give is estimated, never zero; details are told only where they are known.
+    Nothing is told where there is nothing to estimate the prompt by.
     """
     counts: dict[str, Any] = usage_json(metrics) or {}
-    prompt, completion = counts.get("prompt"), counts.get("completion")
+    prompt, completion, total = (counts.get(name) for name in ("prompt", "completion", "total"))
     source = counts.get("source", "estimated")
     if counts and (prompt is None or completion is None):
         source = "partial"
     prompt = _estimate(prompt_bytes) if prompt is None else prompt
     completion = _estimate(answer_bytes) if completion is None else completion
-    total = counts.get("total")
+    if prompt is None or completion is None:
+        return None, None
     out = {
         "prompt_tokens": prompt,
         "completion_tokens": completion,
@@ -98,7 +103,7 @@ def usage(metrics: p.Metrics | None, prompt_bytes: int, answer_bytes: int) -> tu
     return out | _known(prompt_tokens_details=cached, completion_tokens_details=spent), source
 
 
-def extension(reply: Reply, facts: Facts, end: p.End, usage_source: str) -> dict[str, Any]:
+def extension(reply: Reply, facts: Facts, end: p.End, usage_source: str | None) -> dict[str, Any]:
     """The `motes` member: what OpenAI's words have no place for. Only what is known is in it."""
     metrics = facts.metrics
     cents = metrics.cost_cents if metrics else None
@@ -194,8 +199,8 @@ def told_details(rows: list[dict[str, Any]], hidden: bool) -> list[dict[str, Any
     return [row for row in rows if not hidden or row.get("type") == "reasoning.encrypted"]
 
 
-def _estimate(size: int) -> int:
-    return -(-size // _BYTES_PER_TOKEN)
+def _estimate(size: int | None) -> int | None:
+    return None if size is None else -(-size // _BYTES_PER_TOKEN)
 
 
 def _known(**members: Any) -> dict[str, Any]:

@@ -88,9 +88,14 @@ def _broken(failure: Exception, message: str) -> VendorError:
     """A connection that broke, or one that does not speak HTTP."""
     words = str(failure)
     if isinstance(failure, httpx.RemoteProtocolError) and not any(word in words for word in _CUT_WORDS):
-        told = excerpt(words, _MESSAGE_CHARS)
-        return VendorError(message=f"the upstream does not speak proper HTTP: {told}", kind="protocol")
+        return VendorError(message=f"the upstream does not speak {_no_http(words)}", kind="protocol")
     return VendorError(message=message, kind="stream_truncated", code="connection_closed", retryable=True)
+
+
+def _no_http(words: str) -> str:
+    """What h11 found, without the bytes it found it in; where the first line already is none, just that."""
+    told = excerpt(words.partition(": bytearray")[0], _MESSAGE_CHARS)
+    return "HTTP" if "status line" in told else f"proper HTTP: {told}"
 
 
 def _unreachable(failure: Exception) -> VendorError:
