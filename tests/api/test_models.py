@@ -67,8 +67,12 @@ def test_a_list_is_asked_for_once_until_it_is_too_old(tmp_path, one):
 
 def test_all_who_ask_at_once_wait_for_one_question(tmp_path, one):
     one.play(Gate("all asked"), answer(200, openai_list("a")))
-    with serving(tmp_path, row("one", one.base_url)) as url, ThreadPoolExecutor(8) as pool:
-        asked = [pool.submit(lambda: client(url).get("/models")) for _ in range(8)]
+    with (
+        serving(tmp_path, row("one", one.base_url)) as url,
+        client(url) as caller,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        asked = [pool.submit(caller.get, "/models") for _ in range(8)]
         one.open("all asked")
         assert [ids(each.result()) for each in asked] == [["one/a"]] * 8
     assert len(one.received) == 1
