@@ -19,6 +19,7 @@ from motes.dialects.registry import resolve
 from motes.errors import ErrorKind, InvalidRequest, PrepareError
 from motes.model_rules import of_model
 from motes.normaliser import prepared
+from motes.secrecy import parts_of
 from motes.vendors.auth import AWSCredentials, signer
 from motes.vendors.sendable import faults
 from motes.vendors.vendor import DEFAULT_TIMEOUTS, Timeouts, Vendor
@@ -104,6 +105,8 @@ class Dispatch:
     error_kinds: Mapping[str, ErrorKind] = field(default_factory=dict)
     context: str | None = None
     transforms: Transforms = NO_TRANSFORMS
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """What nobody may hear of, whoever repeats it."""
 
     @property
     def label(self) -> str:
@@ -148,6 +151,7 @@ def generate(
         warnings=tuple(dict.fromkeys((*changes, *body.warnings))),
         error_kinds=quirks.error_kinds,
         context=request.motes.context,
+        secrets=parts_of(secret),
     )
 
 

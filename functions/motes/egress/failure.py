@@ -35,14 +35,14 @@ _PREPARE: Final = "dispatch-prepare"
 
 def presentable(issue: p.Issue, secret: str | None) -> p.Issue:
     """The issue as it may be shown: without the vendor's key, and without its words on keys at all."""
-    error = issue.error
-    if error is not None and error.kind == "authentication":
-        status = f" (HTTP {error.http_status})" if error.http_status else ""
-        said = f"the vendor refused the gateway's own key for it{status}"
-        return replace(issue, text=said, error=replace(error, message=said, details=None))
     shown = without_secrets(issue, parts_of(secret))
     assert isinstance(shown, p.Issue)  # noqa: S101 (for the type)
-    return shown
+    error = shown.error
+    if error is None or error.kind != "authentication":
+        return shown
+    status = f" (HTTP {error.http_status})" if error.http_status else ""
+    said = f"the vendor refused the gateway's own key for it{status}"
+    return replace(shown, text=said, error=replace(error, message=said, details=None))
 
 
 def failure_of(issue: p.Issue | None) -> VendorError:

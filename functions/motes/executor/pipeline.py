@@ -19,6 +19,7 @@ from motes.executor.run import Options, Run
 from motes.executor.stopwatch import Stopwatch
 from motes.executor.transforming import transformed
 from motes.executor.watchdog import with_watchdog
+from motes.secrecy import without_secrets
 
 
 async def run(
@@ -59,7 +60,7 @@ def _layers(state: Run) -> AsyncGenerator[p.Particle, None]:
 
 
 async def _with_warnings(state: Run) -> AsyncGenerator[p.Particle, None]:
-    """What was changed in the request comes first, once."""
+    """What was changed in the request comes first, once. From here on nothing tells the vendor's key."""
     for text in state.dispatch.warnings:
         yield p.Warn(text, "request_changed")
     source = with_retries(state)
@@ -67,4 +68,4 @@ async def _with_warnings(state: Run) -> AsyncGenerator[p.Particle, None]:
         source = transformed(source, state)
     async with aclosing(source) as particles:
         async for particle in particles:
-            yield particle
+            yield without_secrets(particle, state.dispatch.secrets)

@@ -13,6 +13,7 @@ from motes.errors import VendorError
 from motes.executor.execute import Attempt, Held, Paused
 from motes.executor.policy import Backoff, backoff_of, delay_before
 from motes.executor.run import Run
+from motes.secrecy import error_without
 
 
 async def with_retries(run: Run) -> AsyncGenerator[p.Particle, None]:
@@ -73,7 +74,8 @@ class _Course:
         delay = self._delay(backoff, held.issue.error)
         if delay is None:
             return _Step((held.issue, held.end))
-        reset = _reset(held.issue, held.issue.error, self._made, backoff, delay)
+        error = error_without(held.issue.error, self._run.dispatch.secrets)
+        reset = _reset(held.issue, error, self._made, backoff, delay)
         self._run.observer.retrying(self._run.dispatch.label, reset)
         return _Step((reset,), delay)
 
