@@ -7,6 +7,7 @@ flight. Ids that were changed need no way back: a vendor names only the calls th
 caller keeps its own history with its own ids, which are changed the same way every time.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from motes.chat import (
     ToolMessage,
     UserMessage,
 )
+from motes.own_names import OwnNames
 
 OMITTED: Final = "[result omitted]"
 
@@ -35,44 +37,65 @@ def normalise(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
     modern = _modernised(messages)
     out: list[Message] = []
     warnings: list[str] = []
-    taken: set[int] = set()
+    places = _Places(modern)
     for index, message in enumerate(modern):
-        if index in taken:
+        if index in places.taken:
             continue
         if isinstance(message, ToolMessage):
             warnings.append(f"messages.{index}: a tool result without its call was dropped")
             continue
         out.append(message)
         if isinstance(message, AssistantMessage) and message.tool_calls:
-            out += _results(modern, index, taken, warnings)
+            out += _results(modern, index, places, warnings)
     return list(_with_own_ids(_with_plain_system(out, warnings))), warnings
 
 
-def _results(messages: Sequence[Message], index: int, taken: set[int], warnings: list[str]) -> list[Message]:
+class _Places:
+    """Where the results and the calls of each id stand. Must be asked for turns in their order."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self.taken: set[int] = set()
+        self._results: dict[str, deque[int]] = {}
+        self._callers: dict[str, deque[int]] = {}
+        for place, message in enumerate(messages):
+            if isinstance(message, ToolMessage):
+                self._results.setdefault(message.tool_call_id, deque()).append(place)
+            elif isinstance(message, AssistantMessage):
+                for id in {call.id for call in message.tool_calls or []}:
+                    self._callers.setdefault(id, deque()).append(place)
+
+    def take(self, index: int, call_id: str) -> int | None:
+        """The first result behind a turn that is of its call, before a later turn calls by the same id."""
+        results = _behind(self._results.get(call_id), index)
+        callers = _behind(self._callers.get(call_id), index)
+        if not results or (callers and callers[0] < results[0]):
+            return None
+        place = results.popleft()
+        self.taken.add(place)
+        return place
+
+
+def _behind(places: deque[int] | None, index: int) -> deque[int]:
+    """The places behind a turn; those before it are let go, since no later turn wants them."""
+    while places and places[0] <= index:
+        places.popleft()
+    return places if places is not None else deque()
+
+
+def _results(messages: Sequence[Message], index: int, places: _Places, warnings: list[str]) -> list[Message]:
     """The results of one turn's calls, in call order; each is taken from where it stands."""
     turn = messages[index]
     assert isinstance(turn, AssistantMessage)  # noqa: S101 (the caller checked; this is for the type)
     found: list[Message] = []
     is_last = index == len(messages) - 1
     for call in turn.tool_calls or []:
-        place = _find(messages, index, call.id, taken)
+        place = places.take(index, call.id)
         if place is not None:
-            taken.add(place)
             found.append(messages[place])
         elif not is_last:
             warnings.append(f"messages.{index}: a call without result got a placeholder")
             found.append(ToolMessage(role="tool", tool_call_id=call.id, content=OMITTED))
     return found
-
-
-def _find(messages: Sequence[Message], index: int, call_id: str, taken: set[int]) -> int | None:
-    for place in range(index + 1, len(messages)):
-        message = messages[place]
-        if isinstance(message, ToolMessage) and message.tool_call_id == call_id and place not in taken:
-            return place
-        if isinstance(message, AssistantMessage) and any(c.id == call_id for c in message.tool_calls or []):
-            return None
-    return None
 
 
 def _modernised(messages: Sequence[Message]) -> list[Message]:
@@ -140,28 +163,23 @@ def _split(message: SystemMessage) -> tuple[SystemMessage | None, list[Any]]:
 
 def _with_own_ids(messages: Iterable[Message]) -> Iterator[Message]:
     """Messages whose calls have ids that no earlier call has. Results stand behind their calls, in order."""
-    taken: set[str] = set()
-    waiting: list[str] = []
+    names = OwnNames()
+    waiting: deque[str] = deque()
     for message in messages:
         if isinstance(message, AssistantMessage) and message.tool_calls:
-            made = [_own(call.id, taken) for call in message.tool_calls]
-            waiting = list(made)
+            made = [_own(call.id, names) for call in message.tool_calls]
+            waiting = deque(made)
             yield _renamed(message, made)
         elif isinstance(message, ToolMessage) and waiting:
-            id = waiting.pop(0)
+            id = waiting.popleft()
             same = id == message.tool_call_id
             yield message if same else message.model_copy(update={"tool_call_id": id})
         else:
             yield message
 
 
-def _own(call_id: str, taken: set[str]) -> str:
-    made, n = call_id, 1
-    while made in taken:
-        n += 1
-        made = f"{call_id}_{n}"
-    taken.add(made)
-    return made
+def _own(call_id: str, names: OwnNames) -> str:
+    return names.take(call_id, lambda n: f"{call_id}_{n}")
 
 
 def _renamed(message: AssistantMessage, ids: list[str]) -> AssistantMessage:

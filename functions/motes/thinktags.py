@@ -1,7 +1,8 @@
 """Splits `<think>…</think>` at the head of an answer from the answer itself; tags may be cut anywhere.
 
 Only a block that opens the text counts (white space before it is dropped); a tag later in the text is
-text. Must never hold back more than the longest tag, and never lose a character at `close`.
+text. Must never hold back more than the longest tag and a little white space before it, and never lose a
+character at `close`.
 """
 
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ Kind = Literal["text", "reasoning"]
 Piece = tuple[Kind, str]
 
 OPENING: Final = ("<think>", "<thinking>")
+# White space that long opens no block: it is text.
+_MAX_BLANK: Final = 256
 
 
 class ThinkTags:
@@ -41,6 +44,10 @@ class ThinkTags:
 
     def _before(self) -> Iterator[Piece]:
         head = self._held.lstrip()
+        if len(self._held) - len(head) > _MAX_BLANK:
+            self._state, held, self._held = "after", self._held, ""
+            yield "text", held
+            return
         for tag in OPENING:
             if head.startswith(tag):
                 self._state, self._closing = "inside", tag.replace("<", "</")

@@ -105,12 +105,15 @@ class SSEDemuxer:
             value = value[1:]
         if name == b"data":
             self._data.append(value)
-            self._data_size += len(value)
-            self._check_size()
         elif name == b"event":
             self._name = value.decode("utf-8", "replace")
         elif name == b"id" and b"\0" not in value:
             self._id = value.decode("utf-8", "replace")
+        else:
+            return
+        # Counted as it was sent: a line without a value is held as well.
+        self._data_size += len(line) + 1
+        self._check_size()
 
     def _dispatch(self, out: list[WireEvent]) -> None:
         data, name = self._data, self._name

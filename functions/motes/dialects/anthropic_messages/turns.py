@@ -21,6 +21,7 @@ from motes.chat import (
     UserMessage,
 )
 from motes.dialects.anthropic_messages.parts import Block, blocks_of, text_block
+from motes.own_names import OwnNames
 
 FORMAT: Final = "anthropic-claude-v1"
 """The `format` of a reasoning detail whose signature is of this dialect."""
@@ -38,7 +39,7 @@ class Turns:
         self.messages: list[dict[str, Any]] = []
         self._notes = notes
         self._reasons = reasons
-        self._ids: set[str] = set()
+        self._ids = OwnNames()
         self._open: dict[str, deque[str]] = {}
 
     def add_all(self, messages: Sequence[Message]) -> None:
@@ -138,12 +139,7 @@ class Turns:
     def _unique(self, call_id: str) -> str:
         """An id of allowed characters that no earlier call has; callers count anew in every turn."""
         base = _BAD_ID.sub("_", call_id) or "call"
-        made, n = base, 1
-        while made in self._ids:
-            n += 1
-            made = f"{base}_{n}"
-        self._ids.add(made)
-        return made
+        return self._ids.take(base, lambda n: f"{base}_{n}")
 
     def _result(self, message: ToolMessage) -> Block:
         waiting = self._open.get(message.tool_call_id)

@@ -23,6 +23,7 @@ from motes.chat import (
 from motes.dialects.bedrock_converse.families import Family
 from motes.dialects.bedrock_converse.parts import Block, blocks_of, cache_point, text_block
 from motes.dialects.bedrock_converse.signatures import signed
+from motes.own_names import OwnNames
 
 NO_TEXT: Final = "[no text]"
 GO_ON: Final = "Continue."
@@ -42,9 +43,9 @@ class Turns:
         self._notes = notes
         self._family = family
         self._reasons = reasons and family.signed
-        self._ids: set[str] = set()
+        self._ids = OwnNames()
         self._open: dict[str, deque[str]] = {}
-        self._names: set[str] = set()
+        self._names = OwnNames()
 
     def add_all(self, messages: Sequence[Message]) -> None:
         """Every message of a caller, mended where the service is strict."""
@@ -125,12 +126,7 @@ class Turns:
 
     def _unique_name(self, name: str) -> str:
         """Documents are told apart by their names."""
-        made, n = name, 1
-        while made in self._names:
-            n += 1
-            made = f"{name[:190]} {n}"
-        self._names.add(made)
-        return made
+        return self._names.take(name, lambda n: f"{name[:190]} {n}")
 
     def _reasoning(self, message: AssistantMessage) -> list[Block]:
         """The signed blocks, in order. What has no signature of this service is refused, so it stays here."""
@@ -159,12 +155,7 @@ class Turns:
     def _unique_id(self, call_id: str) -> str:
         """An id of allowed characters and length that no earlier call has."""
         base = _BAD_ID.sub("_", call_id)[:_LONGEST_ID] or "call"
-        made, n = base, 1
-        while made in self._ids:
-            n += 1
-            made = f"{base[: _LONGEST_ID - 6]}_{n}"
-        self._ids.add(made)
-        return made
+        return self._ids.take(base, lambda n: f"{base[: _LONGEST_ID - 6]}_{n}")
 
     def _result(self, message: ToolMessage) -> list[Block]:
         waiting = self._open.get(message.tool_call_id)

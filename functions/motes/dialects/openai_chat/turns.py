@@ -163,15 +163,17 @@ class _Names:
         self._nine = quirks.tool_id == "nine-alphanumerics"
         self._most = quirks.max_tool_id
         self._made: dict[str, str] = {}
+        self._names: set[str] = set()
 
     def of(self, id: str) -> str:
         """The vendor's name of a call."""
         if id not in self._made:
             name, salt = id if self._fits(id) else _hashed(id), 0
-            while name in self._made.values():
+            while name in self._names:
                 salt += 1
                 name = _hashed(f"{id}/{salt}")
             self._made[id] = name
+            self._names.add(name)
         return self._made[id]
 
     def _fits(self, id: str) -> bool:

@@ -25,6 +25,7 @@ from motes.chat import (
     text_of,
 )
 from motes.dialects.openai_responses.parts import Parts, Wire, is_text, split
+from motes.own_names import OwnNames
 from motes.quirks import Quirks
 
 FORMAT: Final = "-responses-v1"
@@ -43,7 +44,7 @@ class Turns:
         self._notes = notes
         self._parts = Parts(quirks, notes)
         self._format = quirks.reasoning_origin + FORMAT
-        self._ids: set[str] = set()
+        self._ids = OwnNames()
         self._open: dict[str, deque[tuple[str, bool]]] = {}
 
     def add_all(self, messages: Sequence[Message]) -> None:
@@ -174,12 +175,7 @@ class Turns:
     def _unique(self, call_id: str) -> str:
         """An id that no earlier call has; callers count anew in every turn."""
         base = _short(call_id)
-        made, n = base, 1
-        while made in self._ids:
-            n += 1
-            made = _short(f"{base}_{n}")
-        self._ids.add(made)
-        return made
+        return self._ids.take(base, lambda n: _short(f"{base}_{n}"))
 
 
 def _parts_of(content: Content) -> list[Part]:
