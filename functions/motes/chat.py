@@ -11,7 +11,7 @@ Source: OpenAI API reference, "Create chat completion" (read 2026-11-29).
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
 
 from motes import jsontext
 
@@ -30,6 +30,10 @@ EFFORTS: Final[Mapping[str, Effort]] = {
     "xhigh": "xhigh",
     "max": "max",
 }
+
+
+Flag = Annotated[bool, Strict()]
+"""True or false, and nothing that could be taken for either."""
 
 
 class _Open(BaseModel):
@@ -196,7 +200,7 @@ class ToolMessage(_Open):
     tool_call_id: str
     content: Content = None
     name: str | None = None
-    is_error: bool = False
+    is_error: Flag = False
 
 
 class FunctionMessage(_Open):
@@ -219,7 +223,7 @@ class FunctionDefinition(_Open):
     name: str = Field(min_length=1)
     description: str | None = None
     parameters: dict[str, Any] | None = None
-    strict: bool | None = None
+    strict: Flag | None = None
 
 
 class Tool(_Open):
@@ -239,7 +243,7 @@ class JSONSchemaFormat(_Open):
     name: str = "response"
     description: str | None = None
     schema_: dict[str, Any] | None = Field(default=None, alias="schema")
-    strict: bool | None = None
+    strict: Flag | None = None
 
 
 class ResponseFormat(_Open):
@@ -252,7 +256,7 @@ class ResponseFormat(_Open):
 class StreamOptions(_Open):
     """What the stream should also carry."""
 
-    include_usage: bool | None = None
+    include_usage: Flag | None = None
 
 
 class ReasoningOptions(_Open):
@@ -260,8 +264,8 @@ class ReasoningOptions(_Open):
 
     effort: str | None = None
     max_tokens: int | None = None
-    enabled: bool | None = None
-    exclude: bool | None = None
+    enabled: Flag | None = None
+    exclude: Flag | None = None
 
 
 class ThinkingOptions(_Open):
@@ -279,8 +283,8 @@ class MotesOptions(_Open):
 
     context: str | None = Field(default=None, max_length=64)
     dialect: str | None = None
-    inline_files: bool = False
-    resolve_links: bool = False
+    inline_files: Flag = False
+    resolve_links: Flag = False
 
 
 class ChatRequest(_Open):
@@ -288,13 +292,13 @@ class ChatRequest(_Open):
 
     model: str | None = None
     messages: list[Message] = Field(min_length=1)
-    stream: bool | None = None
+    stream: Flag | None = None
     stream_options: StreamOptions | None = None
     tools: list[Tool] | None = None
     functions: list[FunctionDefinition] | None = None
     tool_choice: str | dict[str, Any] | None = None
     function_call: str | dict[str, Any] | None = None
-    parallel_tool_calls: bool | None = None
+    parallel_tool_calls: Flag | None = None
     response_format: ResponseFormat | None = None
     stop: str | list[str] | None = None
     seed: int | None = None
@@ -307,7 +311,7 @@ class ChatRequest(_Open):
     frequency_penalty: float | None = None
     logit_bias: dict[str, float] | None = None
     n: int | None = Field(default=None, ge=1)
-    logprobs: bool | None = None
+    logprobs: Flag | None = None
     top_logprobs: int | None = None
     reasoning_effort: str | None = None
     reasoning: ReasoningOptions | None = None
@@ -319,7 +323,7 @@ class ChatRequest(_Open):
     user: str | None = None
     metadata: dict[str, Any] | None = None
     service_tier: str | None = None
-    store: bool | None = None
+    store: Flag | None = None
     prompt_cache_key: str | None = None
     safety_identifier: str | None = None
     web_search_options: dict[str, Any] | None = None

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from motes import jsontext
 from motes.chat import EFFORTS, AssistantMessage, ChatRequest
+from motes.complaints import told, where
 from motes.errors import InvalidRequest
 
 
@@ -32,12 +33,14 @@ def parse_request(data: bytes | Mapping[str, Any]) -> ChatRequest:
 
 def _explained(error: ValidationError) -> InvalidRequest:
     """The first complaint, in words; never the value, which may be long or private."""
-    complaints = error.errors(include_url=False, include_context=False, include_input=False)
+    complaints = error.errors(include_url=False, include_input=False)
     first = complaints[0]["loc"][:2]
     # Of the forms that were tried at one place, the one that was followed deepest is the one meant.
-    chosen = max((c for c in complaints if c["loc"][:2] == first), key=lambda c: len(c["loc"]))
-    place = ".".join(_place(chosen["loc"]))
-    return InvalidRequest(f"{place or 'body'}: {chosen['msg']}", param=place or None, code="invalid_value")
+    deepest = max((c for c in complaints if c["loc"][:2] == first), key=lambda c: len(c["loc"]))
+    steps = _place(where(deepest))
+    place = ".".join(steps)
+    tried = [c for c in complaints if len(c["loc"]) == len(deepest["loc"]) and _place(where(c)) == steps]
+    return InvalidRequest(f"{place or 'body'}: {told(tried)}", param=place or None, code="invalid_value")
 
 
 def _place(steps: tuple[int | str, ...]) -> list[str]:
@@ -67,15 +70,24 @@ def _check(request: ChatRequest) -> None:
             param="reasoning_effort",
             code="invalid_value",
         )
+    _check_members(request)
+
+
+def _check_members(request: ChatRequest) -> None:
+    """What one member promises, another must hold."""
+    form = request.response_format
+    if form is not None and form.type == "json_schema" and form.json_schema is None:
+        raise _missing("response_format.json_schema")
     for index, tool in enumerate(request.tools or []):
-        if tool.type == "function" and tool.function is None:
-            raise InvalidRequest(
-                f"tools.{index}: a function tool needs `function`",
-                param=f"tools.{index}.function",
-                code="invalid_value",
-            )
+        for kind, member in (("function", tool.function), ("custom", tool.custom)):
+            if tool.type == kind and member is None:
+                raise _missing(f"tools.{index}.{kind}")
     for index, message in enumerate(request.messages):
         for call in (message.tool_calls or []) if isinstance(message, AssistantMessage) else []:
             if call.function is None and call.custom is None:
                 place = f"messages.{index}.tool_calls"
                 raise InvalidRequest(f"{place}: a call needs `function`", param=place, code="invalid_value")
+
+
+def _missing(place: str) -> InvalidRequest:
+    return InvalidRequest(f"{place}: is missing", param=place, code="invalid_value")

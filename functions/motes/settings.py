@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
+from motes.complaints import told
 from motes.errors import PrepareError
 
 ReasoningField = Literal["reasoning_content", "reasoning", "both", "none", "think-tags"]
@@ -220,7 +221,7 @@ def _told(item: ErrorDetails, source: Path | None, environ: Mapping[str, str]) -
     where = f"environment variable {variable}" if by_environment else f"{source}: {'.'.join(steps)}"
     if item["type"] == _UNKNOWN:
         return f"{where}: no such setting{closest(steps[-1], _siblings(steps))}"
-    return f"{where}: {item['msg'][:1].lower()}{item['msg'][1:]}"
+    return f"{where}: {told([item], 'a table')}"
 
 
 def _siblings(steps: list[str]) -> Iterable[str]:

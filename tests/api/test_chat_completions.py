@@ -336,3 +336,5 @@ def test_a_choice_that_does_not_exist_is_refused(gateway):
     response = gateway.post(CHAT, json=ASK | {"motes": {"reasoning_field": "loud"}})
     assert response.status_code == 400
     assert error_of(response)["param"] == "motes.reasoning_field"
+    told = "must be one of reasoning_content, reasoning, both, none, think-tags"
+    assert error_of(response)["message"] == f"motes.reasoning_field: {told}"

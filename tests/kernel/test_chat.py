@@ -27,11 +27,11 @@ def request(**fields: Any) -> ChatRequest:
         ({"model": "m"}, "messages"),
         ({"model": "m", "messages": []}, "messages"),
         ({"model": "m", "messages": "hi"}, "messages"),
-        ({"model": "m", "messages": [{"role": "oracle", "content": "x"}]}, "messages.0"),
+        ({"model": "m", "messages": [{"role": "oracle", "content": "x"}]}, "messages.0.role"),
         ({"model": "m", "messages": [{"role": "user", "content": 7}]}, "messages.0.content"),
         (
             {"model": "m", "messages": [{"role": "user", "content": [{"type": "smell"}]}]},
-            "messages.0.content.0",
+            "messages.0.content.0.type",
         ),
         (
             {"messages": [{"role": "user", "content": [{"type": "text", "text": 1}]}]},

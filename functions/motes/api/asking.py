@@ -6,7 +6,7 @@ Must never send anything upstream; whatever it refuses, it refuses before the fi
 import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, get_args
 
 from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import Headers
@@ -138,4 +138,7 @@ def _reasoning_field(request: ChatRequest, setting: ReasoningField) -> Reasoning
         return _REASONING_FIELD.validate_python(wanted)
     except ValidationError:
         place = "motes.reasoning_field"
-        raise InvalidRequest(f"{place}: no such choice", param=place, code="invalid_value") from None
+        choices = ", ".join(get_args(ReasoningField))
+        raise InvalidRequest(
+            f"{place}: must be one of {choices}", param=place, code="invalid_value"
+        ) from None

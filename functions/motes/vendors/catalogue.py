@@ -19,6 +19,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import TypeAdapter, ValidationError
 
+from motes.complaints import told
 from motes.dialects.base import DialectName
 from motes.errors import InvalidRequest, PrepareError, UnknownModel
 from motes.quirks import Quirks
@@ -324,8 +325,8 @@ def _quirks(base: Quirks, changes: Mapping[str, Any]) -> Quirks:
         read = _quirks_reader().validate_python(dict(changes))
     except ValidationError as error:
         items = error.errors(include_url=False)
-        told = [f".quirks.{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in items]
-        raise ValueError("\n".join(told)) from None
+        faults = [f".quirks.{'.'.join(map(str, item['loc']))}: {told([item], 'a table')}" for item in items]
+        raise ValueError("\n".join(faults)) from None
     return replace(base, **{name: getattr(read, name) for name in changes})
 
 
