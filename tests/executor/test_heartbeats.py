@@ -77,6 +77,23 @@ async def test_a_slow_reader_slows_the_source_down():
 
 
 @in_virtual_time
+async def test_a_slow_reader_keeps_few_large_particles_waiting():
+    given = 0
+
+    async def endless():
+        nonlocal given
+        while True:
+            given += 1
+            yield p.Image("image/png", "x" * 1_500_000)
+
+    async with aclosing(with_heartbeats(endless(), 10.0)) as source:
+        for _ in range(10):
+            await anext(source)
+            await asyncio.sleep(100)
+    assert given <= 14
+
+
+@in_virtual_time
 async def test_a_source_that_fails_fails_here_after_what_it_gave():
     seen = []
 

@@ -1,12 +1,16 @@
 """Each way of waiting too long ends in-band, with a code of its own."""
 
+import asyncio
+from contextlib import aclosing
+
 import httpx
 import pytest
 
 from fakes.tiny import GOOD, Answer, Upstream, line, tiny_dispatch
-from fakes.tiny_runs import said_by
+from fakes.tiny_runs import options, said_by
 from fakes.virtual_time import in_virtual_time
 from motes import particles as p
+from motes.executor.pipeline import run
 from motes.vendors.vendor import Timeouts
 
 
@@ -90,11 +94,38 @@ async def test_httpx_gets_the_connect_timeout_and_no_other():
     assert timeouts == {"connect": 4.0, "read": None, "write": None, "pool": None}
 
 
+@pytest.mark.parametrize("comments", [[1000.0], [b"\n", 1.0] * 500], ids=["silence", "comments"])
+def test_after_the_finish_reason_an_open_line_has_five_seconds_in_all_and_is_no_failure(comments):
+    @in_virtual_time
+    async def waits():
+        late = Answer([line(text="all"), line(stopped="ok"), 4.0, line(usage={"tokens_out": 3}), *comments])
+        said = await said_by(Upstream(late))
+        assert said.end.stop == "ok"
+        assert said.of(p.Metrics)[-1].tokens_out == 3
+        assert [warning.code for warning in said.of(p.Warn)] == ["reset_after_end"]
+        assert said.at(p.End) == pytest.approx([5.0], abs=0.2)
+
+    waits()
+
+
 @in_virtual_time
-async def test_after_the_finish_reason_an_open_line_is_waited_for_five_seconds_and_is_no_failure():
-    late = Answer([line(text="all"), line(stopped="ok"), 4.0, line(usage={"tokens_out": 3}), 1000.0])
-    said = await said_by(Upstream(late))
-    assert said.end.stop == "ok"
-    assert said.of(p.Metrics)[-1].tokens_out == 3
-    assert [warning.code for warning in said.of(p.Warn)] == ["reset_after_end"]
-    assert said.at(p.End) == pytest.approx([9.0], abs=0.2)
+async def test_the_time_a_reader_takes_is_not_counted_as_silence():
+    pieces = [x for _ in range(4) for x in (line(text="x" * 5000), 1.0)]
+    dispatch = tiny_dispatch(timeouts=Timeouts(idle=3.0))
+    async with (
+        Upstream(Answer([*pieces, *GOOD])).client() as http,
+        aclosing(run(dispatch, http, options(heartbeat=1e6))) as particles,
+    ):
+        said = []
+        async for particle in particles:
+            said.append(particle)
+            await asyncio.sleep(50.0)
+    assert said[-1].stop == "ok"
+
+
+@in_virtual_time
+async def test_the_words_of_a_failure_are_not_waited_for_longer_than_the_idle_timeout():
+    dispatch = tiny_dispatch(timeouts=Timeouts(idle=2.0))
+    said = await said_by(Upstream(Answer([b"{", 1.5, b" ", 1000.0], status=400)), dispatch)
+    assert said.issue.error.http_status == 400
+    assert said.at(p.End) == pytest.approx([2.0])

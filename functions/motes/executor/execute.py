@@ -6,10 +6,10 @@ there is another attempt.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import httpx
 
@@ -19,6 +19,8 @@ from motes.continuation import continued
 from motes.dispatch import Dispatch
 from motes.errors import VendorError
 from motes.executor import failures
+from motes.executor.decoding import MAX_PIECE, Decoder, unread
+from motes.executor.exchange import Exchange
 from motes.executor.observer import Step
 from motes.executor.run import Run
 from motes.pump import Pump
@@ -62,6 +64,7 @@ class Attempt:
         self._transmitter = Transmitter(run.options.new_id)
         self._started = asyncio.get_running_loop().time()
         self._received = 0
+        self._stop_limit: float | None = None
         self._cut: VendorError | None = None
         self._issue: p.Issue | None = None
         self._paused: Paused | None = None
@@ -100,62 +103,103 @@ class Attempt:
     async def _batches(self) -> AsyncGenerator[list[p.Particle], None]:
         pump = Pump(self._dispatch.demuxer(), self._dispatch.parser(), self._transmitter)
         self._step("connecting")
+        exchange = Exchange(self._run.http, self._on_sending)
         try:
-            response = await self._open()
+            async with aclosing(self._exchanged(exchange, pump)) as batches:
+                async for batch in batches:
+                    yield batch
+        finally:
+            await exchange.close()
+
+    async def _exchanged(self, exchange: Exchange, pump: Pump) -> AsyncGenerator[list[p.Particle], None]:
+        try:
+            response = await exchange.open(self._request(), self._limit())
         except failures.NETWORK as failure:
             error = failures.before_the_answer(failure, self._dispatch.timeouts)
             yield pump.fail("dispatch-fetch", error)
             return
         self._step("waiting")
-        async with aclosing(response), aclosing(_bytes_of(response)) as chunks:
-            if not response.is_success:
-                yield pump.fail("dispatch-fetch", await self._refusal(response, chunks))
-                return
-            while pump.verdict is None:
-                chunk = await self._next(chunks)
-                yield pump.feed(chunk) if chunk else pump.close(self._cut)
-            yield self._settled(pump)
-            if not self._cut:
-                await _linger(chunks)
+        if not response.is_success:
+            yield pump.fail("dispatch-fetch", await self._refusal(response, exchange))
+            return
+        async with aclosing(self._pumped(response, exchange, pump)) as batches:
+            async for batch in batches:
+                yield batch
+        yield self._settled(pump)
+        if not self._cut:
+            await exchange.drain(_LINGER_SECONDS)
 
-    async def _open(self) -> httpx.Response:
-        timeouts, http = self._dispatch.timeouts, self._run.http
+    async def _pumped(
+        self, response: httpx.Response, exchange: Exchange, pump: Pump
+    ) -> AsyncGenerator[list[p.Particle], None]:
+        """The answer, to the verdict."""
+        encoding = response.headers.get("content-encoding", "")
+        try:
+            decoder = Decoder(encoding)
+        except ValueError:
+            self._cut = unread(encoding)
+            yield pump.close(self._cut)
+            return
+        while pump.verdict is None:
+            chunk = await self._next(exchange)
+            async with aclosing(self._fed(decoder.pieces(chunk), pump)) as batches:
+                async for batch in batches:
+                    yield batch
+            if self._cut or not chunk:
+                yield pump.close(self._cut)
+
+    async def _fed(self, pieces: Iterator[bytes], pump: Pump) -> AsyncGenerator[list[p.Particle], None]:
+        try:
+            for piece in pieces:
+                yield pump.feed(piece)
+                if pump.verdict is not None:
+                    return
+                if len(piece) >= MAX_PIECE:
+                    # A few bytes may become very many: others have their turn in between.
+                    await asyncio.sleep(0)
+        except httpx.DecodingError as failure:
+            self._cut = self._while_reading(failure)
+
+    def _request(self) -> httpx.Request:
         wire = self._dispatch.sign(self._dispatch.request, self._run.options.now())
-        request = http.build_request(
+        return self._run.http.build_request(
             wire.method,
             wire.url,
             headers=wire.raw_headers,
             content=wire.body,
-            timeout=httpx.Timeout(None, connect=timeouts.connect),
-            extensions={"trace": self._on_trace},
+            timeout=httpx.Timeout(None, connect=self._dispatch.timeouts.connect),
         )
-        async with asyncio.timeout_at(self._limit()):
-            return await http.send(request, stream=True, follow_redirects=False)
 
-    async def _on_trace(self, event: str, _: dict[str, Any]) -> None:
-        """httpcore tells of each step of a request (encode/httpcore, docs/extensions.md, "trace")."""
-        if event.endswith("send_request_headers.started"):
-            self._step("waiting")
-
-    async def _next(self, chunks: AsyncIterator[bytes]) -> bytes:
+    async def _next(self, exchange: Exchange) -> bytes:
         """The next bytes, or none at the end, when `_cut` says whether it was a bad one."""
         try:
-            async with asyncio.timeout_at(self._limit()):
-                chunk = await anext(chunks, b"")
+            if self._is_overdue():
+                raise TimeoutError
+            chunk = await exchange.read(self._limit())
         except failures.NETWORK as failure:
-            self._cut = failures.while_reading(failure, self._received, self._dispatch.timeouts)
+            self._cut = self._while_reading(failure)
             return b""
         if chunk:
             self._took(len(chunk))
         return chunk
 
+    def _while_reading(self, failure: Exception) -> VendorError:
+        return failures.while_reading(failure, self._received, self._dispatch.timeouts)
+
+    def _is_overdue(self) -> bool:
+        """Whether what comes after the finish reason has had its time, however much of it there is."""
+        now = asyncio.get_running_loop().time()
+        if self._transmitter.stopped is not None and self._stop_limit is None:
+            self._stop_limit = now + min(self._dispatch.timeouts.idle, _AFTER_STOP_SECONDS)
+        return self._stop_limit is not None and now >= self._stop_limit
+
     def _limit(self) -> float:
-        """Until when the next byte must be here."""
-        timeouts, last = self._dispatch.timeouts, self._run.progress.last_byte_at
-        if self._received and last is not None:
-            stopped = self._transmitter.stopped is not None
-            return last + (min(timeouts.idle, _AFTER_STOP_SECONDS) if stopped else timeouts.idle)
-        return self._started + timeouts.first_byte
+        """Until when the next byte must be here. The time a slow reader takes is not the upstream's."""
+        timeouts = self._dispatch.timeouts
+        if not self._received:
+            return self._started + timeouts.first_byte
+        limit = asyncio.get_running_loop().time() + timeouts.idle
+        return limit if self._stop_limit is None else min(limit, self._stop_limit)
 
     def _took(self, size: int) -> None:
         progress = self._run.progress
@@ -164,11 +208,15 @@ class Attempt:
         progress.received += size
         progress.last_byte_at = asyncio.get_running_loop().time()
 
-    async def _refusal(self, response: httpx.Response, chunks: AsyncIterator[bytes]) -> VendorError:
+    def _on_sending(self) -> None:
+        self._step("waiting")
+
+    async def _refusal(self, response: httpx.Response, exchange: Exchange) -> VendorError:
         """What an answer that is no success says."""
         if response.status_code < 400:
             return failures.redirected(response)
-        body = await _head(chunks)
+        seconds = min(self._dispatch.timeouts.idle, _ERROR_BODY_SECONDS)
+        body = await _head(response, exchange, seconds)
         now, codes = self._run.options.now(), self._dispatch.error_kinds
         return read_failure(response.status_code, response.headers, body, now, codes)
 
@@ -210,30 +258,18 @@ class Attempt:
         self._run.progress.step = step
 
 
-async def _bytes_of(response: httpx.Response) -> AsyncGenerator[bytes, None]:
-    """The body as it comes, its content-encoding undone."""
-    async for chunk in response.aiter_bytes():
-        yield chunk
-
-
-async def _head(chunks: AsyncIterator[bytes]) -> bytes:
-    """The beginning of an error's body; what cannot be read is left out."""
+async def _head(response: httpx.Response, exchange: Exchange, seconds: float) -> bytes:
+    """The beginning of an error's body; what cannot be read, or comes too late, is left out."""
+    until = asyncio.get_running_loop().time() + seconds
     body = bytearray()
-    with suppress(*failures.NETWORK):
-        async with asyncio.timeout(_ERROR_BODY_SECONDS):
-            async for chunk in chunks:
-                body += chunk
+    with suppress(ValueError, *failures.NETWORK):
+        decoder = Decoder(response.headers.get("content-encoding", ""))
+        while len(body) < MAX_ERROR_BODY and (chunk := await exchange.read(until)):
+            for piece in decoder.pieces(chunk):
+                body += piece
                 if len(body) >= MAX_ERROR_BODY:
                     break
     return bytes(body[:MAX_ERROR_BODY])
-
-
-async def _linger(chunks: AsyncIterator[bytes]) -> None:
-    """Read to the end of the body, which is near, so that the connection can serve again."""
-    with suppress(*failures.NETWORK):
-        async with asyncio.timeout(_LINGER_SECONDS):
-            while await anext(chunks, b""):
-                pass
 
 
 def _patched(dispatch: Dispatch, pause: Continue) -> Dispatch:

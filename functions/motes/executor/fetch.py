@@ -66,7 +66,7 @@ async def opened(http: httpx.AsyncClient, errand: Errand, seconds: float) -> Asy
             raise FetchFailed(f"HTTP status {response.status_code}", response.status_code)
         yield response
     finally:
-        await response.aclose()
+        await asyncio.shield(response.aclose())
 
 
 async def body_within(response: httpx.Response, limit: int, seconds: float) -> bytes:

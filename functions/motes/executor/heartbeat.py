@@ -2,7 +2,7 @@
 
 The one place for it. It stands around particles and not around reads, so that it covers connecting,
 backing off, and a vendor whose own pings mean nothing to us. Must never buffer more than `_AHEAD`
-particles: a slow reader slows the upstream down.
+particles, nor more than one beyond `_AHEAD_CHARS` of text: a slow reader slows the upstream down.
 """
 
 import asyncio
@@ -14,6 +14,9 @@ from typing import Final
 from motes import particles as p
 
 _AHEAD: Final = 256
+_AHEAD_CHARS: Final = 4 * 1024 * 1024
+# Where particles hold what may be long.
+_LONG: Final = ("text", "base64", "data", "arguments", "code", "result", "signature", "document", "payload")
 
 
 async def with_heartbeats(
@@ -48,6 +51,7 @@ class _Line:
 
     def __init__(self) -> None:
         self.items: deque[p.Particle] = deque()
+        self._chars = 0
         self._has_ended = False
         self._stirred = asyncio.Event()
         self._room = asyncio.Event()
@@ -63,8 +67,9 @@ class _Line:
             async with aclosing(source) as particles:
                 async for particle in particles:
                     self.items.append(particle)
+                    self._chars += _chars(particle)
                     self._stirred.set()
-                    if len(self.items) >= _AHEAD:
+                    if len(self.items) >= _AHEAD or self._chars >= _AHEAD_CHARS:
                         self._room.clear()
                         await self._room.wait()
         finally:
@@ -74,6 +79,7 @@ class _Line:
     def take(self) -> p.Particle:
         """The next particle."""
         particle = self.items.popleft()
+        self._chars -= _chars(particle)
         if not self.items:
             self._room.set()
         return particle
@@ -96,6 +102,12 @@ async def _end(task: asyncio.Task[None]) -> None:
     if not task.done():
         task.cancel()
         await asyncio.wait({task})
+
+
+def _chars(particle: p.Particle) -> int:
+    """About how much it holds."""
+    values = (getattr(particle, name, None) for name in _LONG)
+    return sum(len(value) for value in values if isinstance(value, str))
 
 
 def _shows(particle: p.Particle) -> bool:
