@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fakes.chat_requests import COMPATIBLE, build, sent, told
-from motes.quirks import Quirks
+from motes.quirks import ModelRule, Quirks
 from motes.vendors.chat_quirks import COHERE
 from motes.vendors.table import VENDORS
 
@@ -179,3 +179,10 @@ def test_options_of_the_unified_object_reach_openrouter_and_are_told_elsewhere()
     assert out.json["reasoning_effort"] == "low"
     assert "exclude" in told(out)
     assert "summary" in told(out)
+
+
+def test_a_word_that_means_off_is_what_was_asked_for() -> None:
+    out = build("mistral", "magistral-medium", reasoning_effort="off")
+    assert (out.json["prompt_mode"], out.warnings) == (None, ())
+    quirks = Quirks(model_rules=(ModelRule(prefix="m", efforts={"low": "none"}),))
+    assert "reasoning is off" in told(build(quirks, "m", True, reasoning_effort="low"))

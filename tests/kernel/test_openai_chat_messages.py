@@ -251,3 +251,13 @@ def test_details_go_back_untouched_and_in_order() -> None:
     assert messages(*raw, vendor="openrouter")[1]["reasoning_details"] == details
     plain = [USER, {"role": "assistant", "content": "so", "reasoning_content": "why"}, USER]
     assert messages(*plain, vendor="openrouter")[1]["reasoning"] == "why"
+
+
+def test_annotations_of_an_answer_come_back_without_a_word() -> None:
+    cited = {"type": "url_citation", "url_citation": {"url": "http://a", "title": "A"}}
+    raw = [USER, turn(content="said", annotations=[cited]), USER]
+    out = build(messages=raw)
+    assert (out.json["messages"][1], out.warnings) == ({"role": "assistant", "content": "said"}, ())
+    passed = build(Quirks(passthrough=frozenset({"annotations"})), messages=raw)
+    assert passed.json["messages"][1]["annotations"] == [cited]
+    assert "annotations" in told(build(messages=[USER | {"annotations": [cited]}]))

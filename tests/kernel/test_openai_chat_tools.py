@@ -156,3 +156,23 @@ def test_strict_is_dropped_where_it_is_unknown() -> None:
     out = build("togetherai", tools=[tool])
     assert "strict" not in out.json["tools"][0]["function"]
     assert "tools.f.strict" in told(out)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"tool_choice": "required"}, "tool_choice: dropped, there are no tools"),
+        ({"parallel_tool_calls": False}, "parallel_tool_calls: dropped, there are no tools"),
+        (
+            {"tool_choice": "required", "parallel_tool_calls": True},
+            "tool_choice, parallel_tool_calls: dropped, there are no tools",
+        ),
+    ],
+)
+def test_only_what_was_given_is_told_to_be_dropped(asked: dict[str, Any], words: str) -> None:
+    assert build(**asked).warnings == (words,)
+
+
+def test_a_choice_that_changes_nothing_is_dropped_without_a_word() -> None:
+    for choice in ("auto", "none"):
+        assert build(tool_choice=choice).warnings == ()

@@ -107,7 +107,9 @@ class _Planner:
             self._warn(f"reasoning effort {effort!r}: dropped, this vendor has nothing like it")
         elif word == ON and self._request.effort is not None:
             self._warn(f"reasoning effort {effort!r}: reasoning is on, this model has no grades of it")
-        elif word not in (plain, ON):
+        elif word in _OFF and effort != "off":
+            self._warn(f"reasoning effort {effort!r}: reasoning is off, this model has nothing like it")
+        elif word not in (plain, ON, *_OFF):
             self._warn(f"reasoning effort {effort!r}: sent as {word!r}")
         return word
 

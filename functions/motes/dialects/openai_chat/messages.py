@@ -40,6 +40,7 @@ BLANK: Final = " "
 
 Wire = dict[str, Any]
 
+_ANNOTATIONS: Final = "annotations"
 _PHASE: Final = "reasoning.phase"
 """A detail of ours, about text; hosts of this protocol do not know it."""
 
@@ -95,7 +96,16 @@ class _Writer:
                 out = {"role": "user", "content": self._content(message.content, place)}
         if message.name is not None:
             out["name"] = message.name
-        return out | self._draft.extras(message.model_extra, place)
+        return out | self._draft.extras(self._extra(message), place)
+
+    def _extra(self, message: Message) -> dict[str, Any]:
+        """What the message has beyond the protocol; the annotations of an answer are there to be read, and
+        whoever sends the answer back need not be told that they were not passed on.
+        """
+        extra = dict(message.model_extra or {})
+        if isinstance(message, AssistantMessage) and not self._draft.passes(_ANNOTATIONS):
+            extra.pop(_ANNOTATIONS, None)
+        return extra
 
     def _assistant(self, message: AssistantMessage, place: str) -> Wire:
         content = self._content(message.content, place)

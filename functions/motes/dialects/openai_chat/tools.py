@@ -58,8 +58,10 @@ def tools_of(request: ChatRequest, quirks: Quirks, warn: Warn) -> Tools:
     out.choice = _choice_of(request)
     out.parallel = request.parallel_tool_calls
     if not out.entries:
-        if out.choice not in (None, "none", "auto") or out.parallel is not None:
-            warn("tool_choice, parallel_tool_calls: dropped, there are no tools")
+        given = ["tool_choice"] if out.choice not in (None, "none", "auto") else []
+        given += ["parallel_tool_calls"] if out.parallel is not None else []
+        if given:
+            warn(f"{', '.join(given)}: dropped, there are no tools")
         return Tools()
     _limit(out, quirks.tool_choice, warn)
     return out
