@@ -30,6 +30,12 @@ def test_aliases_in_a_circle_are_the_operators_fault_and_end(tmp_path, toml):
         catalogue(tmp_path, f"[aliases]\n{toml}\n").resolve("a")
 
 
+@pytest.mark.parametrize("name", ["gemini/\ud83d", "openai/\udcff", "\ud800"])
+def test_half_a_character_is_in_no_models_name(tmp_path, name):
+    with pytest.raises(UnknownModel, match="half a character"):
+        catalogue(tmp_path).resolve(name)
+
+
 def test_an_alias_for_itself_changes_nothing(tmp_path):
     made = catalogue(tmp_path, '[aliases]\n"groq/x" = "groq/x"\nfast = "fast"\n')
     assert made.resolve("groq/x").model == "x"

@@ -45,6 +45,7 @@ BAD = {
     "dialect unknown": (json.dumps(ASK | {"motes": {"dialect": "latin"}}).encode(), 400, "unsupported"),
     "no model": (json.dumps({"messages": USER}).encode(), 400, "missing_model"),
     "bare model": (json.dumps(ASK | {"model": "gpt-x"}).encode(), 404, "model_not_found"),
+    "half a character": (b'{"model":"fake/\\ud83d","messages":[{"role":"user"}]}', 404, "model_not_found"),
     "unknown vendor": (json.dumps(ASK | {"model": "nobody/x"}).encode(), 404, "model_not_found"),
     "missing key": (json.dumps(ASK | {"model": "openai/x"}).encode(), 500, "missing_vendor_key"),
     "no address": (json.dumps(ASK | {"model": "openai-compatible/x"}).encode(), 500, "not_configured"),

@@ -20,7 +20,8 @@ from motes.vendors.sendable import address_fault, key_fault, shown_address, valu
 from motes.vendors.vendor import Vendor
 
 _PREFIX: Final = "MOTES_"
-_FILE_ONLY: Final = frozenset({"source", "base_urls", "aliases", "vendors"})
+_TABLES: Final = ("aliases", "vendors")
+_FILE_ONLY: Final = frozenset({"source", "base_urls", *_TABLES})
 _VARIABLES: Final = frozenset(
     {"CONFIG", "API_KEY", *(name.upper() for name in Settings.model_fields if name not in _FILE_ONLY)}
 )
@@ -55,7 +56,7 @@ def inspect(environ: Mapping[str, str], directory: Path) -> Inspection:
         found.faults += _unsendable(row, key)
         found.doubts += _exposed(row, key)
     found.faults += _unusable(environ.get(_CALLERS_KEY))
-    found.doubts += [*_misspelt(environ), *_only_in_the_file(environ)]
+    found.doubts += [doubt for name in sorted(environ) if (doubt := _doubt(name)) is not None]
     return found
 
 
@@ -132,21 +133,13 @@ def _exposed(row: Vendor, key: str | None) -> Iterator[str]:
         yield f"vendor {row.id}: its key travels unencrypted to {parts.hostname}; use https://"
 
 
-def _misspelt(environ: Mapping[str, str]) -> Iterator[str]:
-    """Variables that look like ours and are none."""
-    for name in sorted(environ):
-        word = name.removeprefix(_PREFIX)
-        near = closest(word, _VARIABLES)
-        if word != name and word not in _VARIABLES and near:
-            meant = near.replace("'", f"'{_PREFIX}", 1)
-            yield f"environment variable {name}: no such setting{meant}"
-
-
-def _only_in_the_file(environ: Mapping[str, str]) -> Iterator[str]:
-    """Variables named like settings that are tables, and are not read from the environment."""
-    for name in ("aliases", "vendors"):
-        variable = f"{_PREFIX}{name.upper()}"
-        for found in sorted(
-            known for known in environ if known == variable or known.startswith(f"{variable}_")
-        ):
-            yield f"environment variable {found}: not read, `{name}` is a table of {FILE_NAME}"
+def _doubt(name: str) -> str | None:
+    """Why a variable that looks like one of ours is none."""
+    word = name.removeprefix(_PREFIX)
+    if word == name or word in _VARIABLES:
+        return None
+    table = next((table for table in _TABLES if f"{word}_".startswith(f"{table.upper()}_")), None)
+    if table is not None:
+        return f"environment variable {name}: not read, `{table}` is a table of {FILE_NAME}"
+    near = closest(word, _VARIABLES).replace("'", f"'{_PREFIX}", 1)
+    return f"environment variable {name}: no such setting{near}" if near else None

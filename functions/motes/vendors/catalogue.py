@@ -31,6 +31,7 @@ from motes.vendors.vendor import BEARER, NO_AUTH, Auth, Surface, Timeouts, Vendo
 _DIALECTS: Final[tuple[str, ...]] = get_args(DialectName)
 _LISTED: Final = 80
 _LINKS: Final = 10
+_HALVES: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,9 @@ class Catalogue:
         asked = name or self.default_model
         if not asked:
             raise InvalidRequest("`model` is required: vendor/model", param="model", code="missing_model")
+        if _HALVES.search(asked):
+            # No address can hold it, and no vendor has it.
+            raise UnknownModel("the model's name has half a character in it", param="model")
         chain = self._chain(asked)
         meant = chain[-1]
         if meant in chain[:-1]:
