@@ -194,3 +194,26 @@ def test_the_body_of_another_endpoint_is_understood(gateway, upstream):
     assert sent["messages"][2]["tool_calls"][0]["function"] == {"name": "now", "arguments": "{}"}
     assert sent["tools"][0]["function"]["name"] == "now"
     assert gateway.post(CHAT, json={"model": "fake/m", "input": "Hi"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("environ", "told"),
+    [
+        ({"OPENAI_API_KEY": "sk-not\nshown"}, "its key must have no line break"),
+        ({"OPENAI_API_KEY": "sk-not-shown-海"}, "its key must have no characters beyond Latin-1"),
+        (
+            {"OPENAI_API_KEY": "sk", "OPENAI_BASE_URL": "http://127.0.0.1:99999/v1"},
+            "its base URL must have a port",
+        ),
+        ({"OPENAI_API_KEY": "sk", "OPENAI_BASE_URL": "not-shown"}, "its base URL must be an address"),
+    ],
+)
+def test_what_cannot_be_sent_is_our_own_fault_and_said_to_be(tmp_path, environ, told):
+    with serving(tmp_path, "", **environ) as url, client(url) as caller:
+        for body in (ASK, ASK | {"stream": True}):
+            response = caller.post(CHAT, json=body | {"model": "openai/x"})
+            check(response, 500, "not_configured")
+            assert told in response.json()["error"]["message"]
+            assert "shown" not in response.text
+            assert response.headers["x-should-retry"] == "false"
+        assert caller.get("/models").status_code == 200

@@ -56,7 +56,7 @@ def test_an_address_is_one(url):
 def test_an_address_that_is_none_is_a_fault_and_no_exception(url):
     assert address_fault(url)
     if url:
-        with pytest.raises(PrepareError, match="vendor 'mine' cannot be asked: its address must"):
+        with pytest.raises(PrepareError, match="vendor 'mine' cannot be asked: its base URL must"):
             generate(REQUEST, row(url), "m", secret="sk")
 
 

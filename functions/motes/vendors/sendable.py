@@ -37,7 +37,7 @@ def faults(vendor: Vendor, secret: str | None) -> Iterator[str]:
     """Everything of a row and its key that cannot be sent. A row without an address is not judged by it."""
     address = address_fault(vendor.base_url) if vendor.base_url else None
     if address is not None:
-        yield f"its address {address}"
+        yield f"its base URL {address}"
     for name, value in vendor.headers.items():
         fault = header_fault(name, value)
         if fault is not None:
