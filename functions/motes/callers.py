@@ -65,7 +65,7 @@ class KeyRing:
         """Let in whose secret, any of the presented ones, is an enabled key. Raises StoreError."""
         for secret in presented:
             hash = hash_of(secret)
-            if self._fixed is not None and hmac.compare_digest(self._fixed.hash, hash):
+            if self._fixed is not None and hmac.compare_digest(self._fixed.hash.encode(), hash.encode()):
                 return Admission(self._fixed)
         for secret in presented:
             admission = await self._looked_up(secret)

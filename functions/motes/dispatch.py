@@ -7,14 +7,14 @@ leave the headers or the URL of the one request it is for.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Final, Literal
 from urllib.parse import quote
 
 from motes import __version__, jsontext
 from motes import particles as p
 from motes.chat import ChatRequest
 from motes.demux.base import MAX_EVENT_BYTES, Demuxer
-from motes.dialects.base import NO_TRAITS, Dialect, Parser, Traits
+from motes.dialects.base import NO_TRAITS, Dialect, Parser, Traits, UpstreamBody
 from motes.dialects.registry import resolve
 from motes.errors import ErrorKind, InvalidRequest, PrepareError
 from motes.model_rules import of_model
@@ -129,7 +129,7 @@ def generate(
     dialect = resolve(vendor.surfaces[0].dialect)
     quirks = of_model(vendor.quirks, model)
     request, changes = prepared(request, quirks)
-    body = dialect.body(request, model, quirks, traits)
+    body, written = _written(lambda: dialect.body(request, model, quirks, traits))
     url = _address(vendor, dialect, model, secret)
     headers = {
         "content-type": "application/json",
@@ -138,7 +138,7 @@ def generate(
         **vendor.headers,
         **body.headers,
     }
-    plain = UpstreamRequest(method="POST", url=url, headers=headers, body=_written(body.json))
+    plain = UpstreamRequest(method="POST", url=url, headers=headers, body=written)
     return Dispatch(
         vendor=vendor.id,
         model=model,
@@ -183,10 +183,11 @@ def errand(
     return Errand(request=authorise(plain, vendor, secret), sign=signature(vendor, secret))
 
 
-def _written(body: Mapping[str, Any]) -> bytes:
+def _written(make: Callable[[], UpstreamBody]) -> tuple[UpstreamBody, bytes]:
     try:
-        return jsontext.dump_bytes(body)
-    except ValueError:
+        body = make()
+        return body, jsontext.dump_bytes(body.json)
+    except (jsontext.TooDeep, RecursionError):
         raise InvalidRequest("the request is nested too deeply to be sent") from None
 
 

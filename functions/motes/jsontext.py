@@ -14,6 +14,10 @@ import orjson
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
 
+class TooDeep(ValueError):
+    """Nested deeper than can be read or written; how deep that is depends on where it is asked for."""
+
+
 def loads(text: str | bytes) -> Any:
     """The value of one JSON text. Raises ValueError where even a tolerant reader finds none."""
     try:
@@ -28,7 +32,7 @@ def _loads_tolerantly(text: str | bytes) -> Any:
     try:
         return json.loads(text.removeprefix(_BYTE_ORDER_MARK), strict=False)
     except RecursionError:
-        raise ValueError("JSON nested too deeply") from None
+        raise TooDeep("JSON nested too deeply") from None
 
 
 def dumps(value: Any) -> str:
@@ -40,7 +44,7 @@ def dump_bytes(value: Any) -> bytes:
     """Compact JSON as UTF-8 bytes, like `dumps`. Raises ValueError where it is nested too deeply."""
     try:
         return orjson.dumps(value)
-    except TypeError:
+    except (TypeError, RecursionError):
         return _dump_tolerantly(value)
 
 
@@ -48,7 +52,7 @@ def _dump_tolerantly(value: Any) -> bytes:
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
-        raise ValueError("JSON nested too deeply") from None
+        raise TooDeep("JSON nested too deeply") from None
     return mend_surrogates(text).encode()
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
+from string import ascii_lowercase, ascii_uppercase
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -139,7 +140,15 @@ _BY_SENTENCE: Final[tuple[tuple[re.Pattern[str], frozenset[ErrorKind], ErrorKind
 )
 # Of a wait in seconds: nobody means more than milliseconds.
 _DECIMALS: Final = 3
-_DURATION: Final = re.compile(r"^(\d+(?:\.\d+)?)s$")
+_DURATION: Final = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?)s")
+# Nobody who means a wait means a longer one.
+_LONGEST_WAIT: Final = 30 * 86_400.0
+# What stands in the place of a code and is longer is none.
+_WORD_CHARS: Final = 100
+_CODE_DIGITS: Final = 9
+# No more of a body than this is looked at for words: it may be of any size.
+_HEAD_CHARS: Final = 4096
+_LOWERED: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 def read_failure(
@@ -160,7 +169,8 @@ def read_failure(
         parsed = text
     if isinstance(parsed, dict) and "x-amzn-errortype" in headers:
         parsed.setdefault("__type", headers["x-amzn-errortype"])
-    request_id = headers.get("x-request-id") or headers.get("request-id") or headers.get("x-amzn-requestid")
+    names = ("x-request-id", "request-id", "x-amzn-requestid")
+    request_id = next((word for name in names if (word := _word(headers.get(name)))), None)
     error = from_http(status, parsed, retry_after=_retry_after(headers, now), request_id=request_id)
     error = recoded(error, codes)
     if headers.get("x-should-retry", "").lower() == "false":
@@ -174,14 +184,21 @@ def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
         seconds = _seconds(headers, now)
     except (ValueError, TypeError, OverflowError):
         return None
-    return None if seconds is None or not isfinite(seconds) else round(max(0.0, seconds), _DECIMALS)
+    return None if seconds is None else _wait(seconds)
+
+
+def _wait(seconds: float) -> float | None:
+    """A wait that can be meant."""
+    if not isfinite(seconds) or seconds > _LONGEST_WAIT:
+        return None
+    return round(max(0.0, seconds), _DECIMALS)
 
 
 def _seconds(headers: Mapping[str, str], now: datetime) -> float | None:
     if "retry-after-ms" in headers:
         return float(headers["retry-after-ms"]) / 1000
     value = headers.get("retry-after", "").strip()
-    if value.replace(".", "", 1).isdigit():
+    if value.isascii() and value.replace(".", "", 1).isdigit():
         return float(value)
     return (parsedate_to_datetime(value) - now).total_seconds() if value else None
 
@@ -235,9 +252,11 @@ def recoded(error: VendorError, codes: Mapping[str, ErrorKind]) -> VendorError:
 
 
 def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
-    """At most `limit` characters of one line of text."""
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    """At most `limit` characters of the head of a text, as one line; the mark at its end tells of a cut."""
+    text = text.lstrip()
+    head = text[:_HEAD_CHARS]
+    line = " ".join(head.split())
+    return line if len(line) <= limit and len(head) == len(text) else line[: limit - 1] + "…"
 
 
 def _retryable(kind: ErrorKind, status: int | None) -> bool:
@@ -307,36 +326,35 @@ class _Found:
             if not self.message and body.get(key):
                 self._read(body[key], depth + 1)
         self._read_metadata(body.get("metadata"))
-        self.request_id = self.request_id or _text(body.get("request_id") or body.get("requestId"))
+        self.request_id = self.request_id or _word(body.get("request_id") or body.get("requestId"))
 
     def _read_codes(self, body: Mapping[str, Any]) -> None:
         for key in ("code", "status_code", "error_code", "status"):
             value = body.get(key)
-            if isinstance(value, str) and value.isdigit():
+            if isinstance(value, str) and _is_number(value):
                 self.code, value = self.code or value, int(value)
             if isinstance(value, int) and not isinstance(value, bool):
                 if self.status is None and 400 <= value <= 599:
                     self.status = value
-                self.code = self.code or str(value)
+                self.code = self.code or (str(value) if abs(value) < 10**_CODE_DIGITS else None)
             elif isinstance(value, str) and value:
-                self.code = value if self.code is None or self.code.isdigit() else self.code
+                self.code = _word(value) if self.code is None or self.code.isdigit() else self.code
         if body.get("type") not in (None, "error"):
-            self.type = self.type or _text(body.get("type"))
-        self.type = self.type or _text(body.get("error_type"))
+            self.type = self.type or _word(body.get("type"))
+        self.type = self.type or _word(body.get("error_type"))
         if isinstance(body.get("__type"), str):
             # AWS: `namespace#Name`, or `Name:http://…`.
-            self.type = self.type or _text(body["__type"].rpartition("#")[2].partition(":")[0])
+            self.type = self.type or _word(body["__type"].rpartition("#")[2].partition(":")[0])
 
     def _read_google(self, body: Mapping[str, Any]) -> None:
         details = body.get("details")
         for item in details if isinstance(details, list) else []:
             if not isinstance(item, Mapping):
                 continue
-            delay = _DURATION.match(str(item.get("retryDelay", "")))
-            if delay:
-                self.retry_after = round(float(delay.group(1)), _DECIMALS)
-            if item.get("reason"):
-                self.code = str(item["reason"])
+            delay = item.get("retryDelay")
+            if isinstance(delay, str) and (told := _DURATION.fullmatch(delay)):
+                self.retry_after = _wait(float(told[1]))
+            self.code = _word(item.get("reason")) or self.code
 
     def _read_metadata(self, metadata: Any) -> None:
         """An aggregator's own error hides the downstream provider's: both are told."""
@@ -351,10 +369,26 @@ def _text(value: Any) -> str | None:
     return excerpt(value) if isinstance(value, str) and value else None
 
 
+def _word(value: Any) -> str | None:
+    return (excerpt(value, _WORD_CHARS) or None) if isinstance(value, str) else None
+
+
+def _is_number(text: str) -> bool:
+    return len(text) <= _CODE_DIGITS and text.isascii() and text.isdigit()
+
+
 def html_page(text: str) -> str | None:
     """What to say of an answer that is a page for people, by its title; None for anything else."""
-    if "<" not in text or not _HTML.search(text):
+    head = text.lstrip()[:_HEAD_CHARS]
+    if not _HTML.search(head):
         return None
-    title = re.search(r"<title[^>]*>(.*?)</title>", text, re.I | re.S)
-    told = excerpt(title[1]) if title else ""
-    return f"the upstream answered with an HTML page: {told or 'no title'}"
+    return f"the upstream answered with an HTML page: {_title(head) or 'no title'}"
+
+
+def _title(head: str) -> str:
+    """By plain search: an expression would try again from each of many beginnings."""
+    # Lengths must stay, so only ASCII is lowered.
+    lowered = head.translate(_LOWERED)
+    start = lowered.find(">", lowered.find("<title")) + 1 if "<title" in lowered else 0
+    end = lowered.find("</title>", start) if start else -1
+    return excerpt(head[start:end]) if end >= 0 else ""

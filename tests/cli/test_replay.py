@@ -448,3 +448,21 @@ def test_a_client_reads_out_of_the_stream_what_the_row_says(replay: Any, capfdbi
         assert main(["replay", "--as", "openai", str(path)]) == 0
         told = row["text"], row["refusal"], row["tool_calls"], row["finish_reason"], row["error"] is not None
         assert read_by_openai(capfdbinary.readouterr().out) == told, path.name
+
+
+@pytest.mark.parametrize("form", ["message", "particles", "openai-json"])
+def test_a_recording_that_nobody_thought_of_does_not_stop_the_others(
+    folder: Any, replay: Any, form: str
+) -> None:
+    odd = [
+        folder(name="a", quirks={"__class__": 1}),
+        folder(name="b", headers={"content-encoding": "é"}),
+        folder(json.dumps({"error": {"code": "²"}}).encode(), name="c", status=500),
+        folder(name="d"),
+    ]
+    rows, _ = replay("--as", form, *odd, status=1)
+    assert rows
+    if form == "message":
+        assert [row["recording"] for row in rows] == list(map(str, odd))
+        assert rows[0]["error"] or rows[1]["error"]
+        assert rows[3]["text"] == "Grüß Gott 海"

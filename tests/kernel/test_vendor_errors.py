@@ -186,3 +186,52 @@ def test_no_body_makes_it_raise_or_talk_long(body: Any, status: int | None) -> N
 )
 def test_no_answer_makes_it_raise(body: bytes, headers: dict[str, str]) -> None:
     assert read_failure(500, headers, body, NOW).http_status == 500
+
+
+MANY = 1_000_000
+
+
+@pytest.mark.parametrize("body", ["<title" * MANY, "<title>" * MANY, "<" * MANY, "<html>" + " " * MANY, "context" * MANY,
+                                  "exceeds the " * MANY, " " * MANY + "x", "input token" * MANY])  # fmt: skip
+def test_of_a_long_body_only_the_head_is_looked_at(body: str) -> None:
+    for made in (body, {"error": {"message": body}}, {"error": {"code": body, "type": body, "request_id": body}}):
+        error = from_body(made)
+        assert error == from_body(_shortened(made))
+        assert len(error.message) <= EXCERPT_CHARS
+        assert all(len(word) <= 100 for word in (error.code, error.type, error.request_id) if word)
+
+
+def _shortened(body: Any) -> Any:
+    """The same with no more than a head and one character of it."""
+    if isinstance(body, dict):
+        return {name: _shortened(value) for name, value in body.items()}
+    return body.lstrip()[:4097]
+
+
+def test_the_title_of_a_page_stands_in_its_head() -> None:
+    page = "<!DOCTYPE html>\n<HTML><TITLE lang=x>İ Bad\n gateway</Title>" + "x" * MANY
+    assert from_body(page).message == "the upstream answered with an HTML page: İ Bad gateway"
+    late = "<html>" + "x" * 5000 + "<title>late</title>"
+    assert from_body(late).message == "the upstream answered with an HTML page: no title"
+
+
+@pytest.mark.parametrize("code", ["²", "9" * 5000, "٣", "-1", "1e3", int("9" * 4000), -(10**30), "c" * MANY])
+@pytest.mark.parametrize("key", ["code", "status_code", "error_code", "status"])
+def test_a_code_that_is_no_number_of_a_status_is_at_most_a_word(key: str, code: Any) -> None:
+    error = from_http(503, {"error": {key: code, "message": "busy"}})
+    assert (error.kind, error.message) == ("overloaded", "busy")
+    assert len(error.code or "") <= 100
+
+
+@pytest.mark.parametrize("wait", ["9" * 400 + "s", "²s", "s", "1.s", "-1s", "99999999999s", 3, None, ["1s"]])
+def test_a_wait_that_cannot_be_meant_is_none(wait: Any) -> None:
+    body = {"error": {"code": 429, "message": "q", "details": [{"retryDelay": wait}]}}
+    assert from_http(429, body).retry_after is None
+    headers = {"retry-after": str(wait).removesuffix("s")}
+    assert read_failure(429, headers, b"{}", NOW).retry_after in (None, 0.0, 3.0, 1.0)
+
+
+@pytest.mark.parametrize("reason", ["r" * MANY, 3, None, ["x"], {"a": 1}])
+def test_a_reason_is_a_word_or_nothing(reason: Any) -> None:
+    error = from_http(429, {"error": {"code": 7, "message": "q", "details": [{"reason": reason}]}})
+    assert len(error.code or "") <= 100

@@ -3,21 +3,35 @@
 Must never tell whether a key is unknown or disabled, and never show one.
 """
 
+import logging
+from typing import Final
+
 from starlette.datastructures import Headers
 
+from motes.api.logline import logline
 from motes.callers import Admission, KeyRing
-from motes.errors import Unauthenticated
+from motes.errors import PrepareError, Unauthenticated
+
+_log = logging.getLogger("motes.api")
 
 _MISSING = "no API key was sent: use `Authorization: Bearer <key>`, `x-api-key` or `api-key`"
 _WRONG = "the API key is not valid here: `motes keys new` makes one"
+_UNREADABLE: Final = "the gateway cannot read its callers' keys; its log says more"
 
 
 async def admit(headers: Headers, keys: KeyRing) -> Admission:
-    """Let the caller in, to be confirmed before anything is shown. Raises Unauthenticated or StoreError."""
+    """Let the caller in, to be confirmed before anything is shown. Raises Unauthenticated, StoreError,
+    or PrepareError where the keys cannot be read.
+    """
     presented = _presented(headers)
     if not presented:
         raise Unauthenticated(_MISSING, code="missing_api_key")
-    admission = await keys.admit(presented)
+    try:
+        admission = await keys.admit(presented)
+    except PrepareError as error:
+        # Who has shown no valid key yet is not told where this machine keeps what.
+        _log.error(logline("keys_unreadable", message=error.message))
+        raise PrepareError(_UNREADABLE, code=error.code) from None
     if admission is None:
         raise Unauthenticated(_WRONG)
     return admission

@@ -32,7 +32,7 @@ async def read_body(headers: Headers, receive: Receive, limit: int) -> bytes:
         raise _compressed(encoding)
     declared = headers.get("content-length", "")
     parts: list[bytes] = []
-    size = int(declared) if declared.isdigit() else 0
+    size = int(declared) if declared.isascii() and declared.isdigit() and len(declared) < 16 else 0
     if size <= limit:
         size = 0
         async for part in _parts(receive):

@@ -29,6 +29,8 @@ _CODE_OF_STATUS: Final = {
 }
 _TWICE: Final = "/v1/v1"
 _TOLD_TO_WAIT: Final = (429, 503)
+_MESSAGE_CHARS: Final = 600
+_PARAM_CHARS: Final = 200
 _NO_RETRY: Final = {"x-should-retry": "false"}
 
 
@@ -49,7 +51,7 @@ def run_failed(issue: p.Issue | None, partial: str | None = None, *, visible: bo
     """
     status, error = status_of(issue), failure_of(issue)
     headers = {} if error.retryable and not visible else dict(_NO_RETRY)
-    if status in _TOLD_TO_WAIT and error.retry_after is not None:
+    if status in _TOLD_TO_WAIT and error.retry_after is not None and math.isfinite(error.retry_after):
         headers["retry-after"] = str(math.ceil(error.retry_after))
         headers["retry-after-ms"] = str(math.ceil(error.retry_after * 1000))
     return JSONError(status, error_object(issue, partial), headers)
@@ -104,4 +106,14 @@ async def on_bug(request: Request, error: Exception) -> Response:
 
 def _body(status: int, message: str, param: str | None, code: str | None) -> dict[str, Any]:
     kind = _TYPE_OF_STATUS.get(status, "invalid_request_error")
-    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+    said = {
+        "message": _cut(message, _MESSAGE_CHARS),
+        "type": kind,
+        "param": param and _cut(param, _PARAM_CHARS),
+    }
+    return {"error": {**said, "code": code}}
+
+
+def _cut(text: str, limit: int) -> str:
+    """A place in a request is named by the caller's own words, which may be long."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

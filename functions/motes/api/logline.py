@@ -5,7 +5,10 @@ Must never be given a body, a key, a header or a URL.
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
+
+_FIELD_CHARS: Final = 300
+"""What is longer was somebody else's words."""
 
 
 class LogLine(str):
@@ -17,10 +20,16 @@ class LogLine(str):
 
 def logline(event: str, **fields: Any) -> LogLine:
     """The line. A field that is None is left out; a value with white space or quotes in it is quoted."""
-    told = {name: value for name, value in fields.items() if value is not None}
+    told = {name: _short(value) for name, value in fields.items() if value is not None}
     line = LogLine(" ".join([event, *(f"{name}={_value(value)}" for name, value in told.items())]))
     line.event, line.fields = event, told
     return line
+
+
+def _short(value: Any) -> Any:
+    if not isinstance(value, str) or len(value) <= _FIELD_CHARS:
+        return value
+    return f"{value[: _FIELD_CHARS - 3]}..."
 
 
 def _value(value: Any) -> str:

@@ -1,7 +1,7 @@
 """Particles out of the executor, bytes into the socket: the one loop that writes a stream.
 
-Must never write but from here, so that a keepalive can only stand between two events; and never leave an
-upstream open once the reader has gone.
+Must never write but from here, so that a keepalive can only stand between two events; never leave an upstream
+open once the reader has gone; and never break a stream off without an error and its end.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from starlette.types import Receive, Send
 
 from motes import particles as p
 from motes.api.logline import logline
+from motes.errors import VendorError
 
 _log = logging.getLogger("motes.api")
 
@@ -48,29 +49,53 @@ class StreamWriter:
         self._silence = silence
         self._clock = asyncio.get_running_loop().time
         self._wrote_at = self._clock()
+        self._has_failed = False
 
     async def start(self, media_type: str, held: Iterable[p.Particle]) -> None:
         """Commit: the status, the headers, and what was held back until now."""
         headers = {"content-type": media_type, **_STREAM_HEADERS}
         raw = [(name.encode(), value.encode()) for name, value in headers.items()]
         await self._send({"type": "http.response.start", "status": 200, "headers": raw})
-        first = self._encoder.open() + b"".join([self._encoder.encode(particle) for particle in held])
+        first = self._encoder.open() + b"".join([self._encoded(particle) for particle in held])
         # An empty chunk still makes the server send the head.
         await self._write(first)
 
     async def pour(self, source: AsyncGenerator[p.Particle, None]) -> None:
         """Everything that is still to come, and the end of the response."""
         async for particle in source:
-            data = self._encoder.encode(particle)
+            if self._has_failed:
+                break
+            data = self._encoded(particle)
             if not data and self._clock() - self._wrote_at >= self._silence:
                 data = self._encoder.keepalive()
             if data:
                 await self._write(data)
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
+    def _encoded(self, particle: p.Particle) -> bytes:
+        """What a particle adds; where that cannot be written, the last words of the stream."""
+        if self._has_failed:
+            return b""
+        try:
+            return self._encoder.encode(particle)
+        except Exception as bug:
+            # The boundary: what cannot be written ends one stream with an issue.
+            self._has_failed = True
+            _log.error(logline("encoder_failed", particle=type(particle).__name__, error=type(bug).__name__))
+            return b"".join(self._encoder.encode(word) for word in _last_words(bug))
+
     async def _write(self, data: bytes) -> None:
         await self._send({"type": "http.response.body", "body": data, "more_body": True})
         self._wrote_at = self._clock()
+
+
+def _last_words(bug: Exception) -> tuple[p.Particle, ...]:
+    error = VendorError(
+        message=f"the gateway failed to write the answer ({type(bug).__name__})",
+        kind="server_error",
+        code="internal_error",
+    )
+    return p.Issue("dispatch-read", error.message, error), p.End("issue-dispatch-rpc")
 
 
 async def while_present(receive: Receive, work: Coroutine[Any, Any, None], request_id: str) -> None:

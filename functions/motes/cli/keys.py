@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 async def _act(args: argparse.Namespace, keys: "KeyRing", terminal: "Terminal") -> int:
     if args.action == "new":
         key, secret = await keys.new(args.name)
-        terminal.word(f"key {key.id} ({key.name}): shown this once, only its hash is kept")
+        terminal.word(f"key {key.id} ({_printed(key.name)}): shown this once, only its hash is kept")
         terminal.line(secret)
         return 0
     if args.action == "disable":
@@ -58,10 +58,15 @@ async def _act(args: argparse.Namespace, keys: "KeyRing", terminal: "Terminal") 
     known = await keys.list()
     for key in known:
         state = "disabled" if key.disabled else "enabled"
-        terminal.line(f"{key.id}\t{state}\t{key.created or '-'}\t{key.name}")
+        terminal.line(f"{key.id}\t{state}\t{key.created or '-'}\t{_printed(key.name)}")
     if not known:
         terminal.word("there are no keys: `motes keys new` makes one, and so does the first `motes serve`")
     return 0
+
+
+def _printed(name: str) -> str:
+    """A name as one piece of one line: what a terminal would obey is written as its escape."""
+    return "".join(mark if mark.isprintable() else mark.encode("unicode_escape").decode() for mark in name)
 
 
 async def _disable(id: str, keys: "KeyRing", terminal: "Terminal") -> int:

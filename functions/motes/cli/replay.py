@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     """Print every recording in the form asked for."""
     from motes.cli.recording import Unreadable
     from motes.cli.rows import FORMS
-    from motes.cli.terminal import Terminal
+    from motes.cli.terminal import OutputLost, Terminal
 
     terminal = Terminal()
     form = FORMS[args.form]
@@ -57,6 +57,14 @@ def run(args: argparse.Namespace) -> int:
         except Unreadable as error:
             terminal.error(f"{name}: {error}")
             terminal.data(form.unreadable(name, str(error)))
+            status = 1
+        except OutputLost:
+            raise
+        except Exception as bug:
+            # The boundary: one recording that nobody thought of does not stop the others.
+            reason = f"it cannot be read ({type(bug).__name__})"
+            terminal.error(f"{name}: {reason}")
+            terminal.data(form.unreadable(name, reason))
             status = 1
     terminal.flush()
     return status

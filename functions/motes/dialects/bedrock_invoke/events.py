@@ -81,4 +81,4 @@ def text(value: object) -> str:
 
 def count(value: object) -> int | None:
     """The number a field holds, or None where it holds none that can be a count."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if type(value) is int and 0 <= value < 2**53 else None

@@ -38,4 +38,4 @@ def text(value: object) -> str:
 
 def count(value: object) -> int | None:
     """The number of something, or None."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if type(value) is int and 0 <= value < 2**53 else None

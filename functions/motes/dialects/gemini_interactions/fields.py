@@ -38,7 +38,7 @@ def rows(source: Json, *names: str) -> list[Json]:
 def count(source: Json, name: str) -> int | None:
     """A whole number, not below zero."""
     value = source.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if type(value) is int and 0 <= value < 2**53 else None
 
 
 def json_text(value: object) -> str:
