@@ -17,7 +17,9 @@ BY_NAME = [interactions, chat, responses]
 
 
 @pytest.mark.parametrize(
-    "value", [2**53, 10**4300, int("9" * 4300), -1, True, float("inf"), float("nan"), None, []]
+    "value",
+    [2**53, 10**4299, -1, True, float("inf"), float("nan"), None, []],
+    ids=lambda value: f"{value!r:.20}",
 )
 def test_no_count(value):
     assert [read(value) for read in BY_VALUE] == [None] * len(BY_VALUE)
