@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from motes.errors import InvalidRequest
 from motes.quirks import SchemaForm
-from motes.schema_nodes import Node, both, either, may_be_null, named, rows, text, type_of
+from motes.schema_nodes import Node, all_of, either, may_be_null, named, rows, text, type_of
 
 Refs = tuple[str, ...]
 
@@ -147,8 +147,8 @@ class _Reader:
             elif rows(flat, "allOf"):
                 parts = rows(flat, "allOf")
                 del flat["allOf"]
-                for part in parts:
-                    flat = both(flat, part)
+                self._nodes += len(parts)
+                flat = all_of([flat, *parts])
             elif rows(flat, "anyOf") or rows(flat, "oneOf"):
                 flat = self._chosen(flat, refs)
             else:

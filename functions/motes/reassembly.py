@@ -30,14 +30,31 @@ _REASONING_ITEM: Final = "reasoningItem"
 _PHASE: Final = "messagePhase"
 
 
+_Growing = TextFragment | RefusalFragment | ReasoningFragment | ToolCallFragment
+
+
 class Reassembler:
     """Feed it every particle of a run in order; `message` grows live."""
 
     def __init__(self) -> None:
-        self.message = Message()
+        self._message = Message()
+        # What open fragments gained: joined once, since text that is added to text is copied every time.
+        self._gained: dict[int, tuple[_Growing, list[str]]] = {}
+        self._calls: dict[str | None, ToolCallFragment] = {}
         self._checkpoint: list[Fragment] = []
         self._phase: p.VendorState | None = None
         self._earlier: p.Metrics | None = None
+
+    @property
+    def message(self) -> Message:
+        """The message as far as it came."""
+        for fragment, pieces in self._gained.values():
+            if isinstance(fragment, ToolCallFragment):
+                fragment.arguments += "".join(pieces)
+            else:
+                fragment.text += "".join(pieces)
+        self._gained.clear()
+        return self._message
 
     def feed(self, particle: p.Particle) -> None:
         """Add one particle."""
@@ -70,23 +87,26 @@ class Reassembler:
 
     @property
     def _last(self) -> Fragment | None:
-        return self.message.fragments[-1] if self.message.fragments else None
+        return self._message.fragments[-1] if self._message.fragments else None
 
     def _add(self, fragment: Fragment) -> None:
-        self.message.fragments.append(fragment)
+        self._message.fragments.append(fragment)
+
+    def _grow(self, fragment: _Growing, piece: str) -> None:
+        self._gained.setdefault(id(fragment), (fragment, []))[1].append(piece)
 
     def _on_text(self, particle: p.Text) -> None:
         if self._phase is not None and particle.text:
             state, self._phase = {self._phase.vendor: self._phase.state}, None
             self._add(TextFragment(particle.text, state))
         elif isinstance(self._last, TextFragment):
-            self._last.text += particle.text
+            self._grow(self._last, particle.text)
         elif particle.text:
             self._add(TextFragment(particle.text))
 
     def _on_refusal(self, particle: p.Refusal) -> None:
         if isinstance(self._last, RefusalFragment):
-            self._last.text += particle.text
+            self._grow(self._last, particle.text)
         elif particle.text:
             self._add(RefusalFragment(particle.text))
 
@@ -98,7 +118,7 @@ class Reassembler:
             and last.is_plan == is_plan
             and not particle.restart
         ):
-            last.text += particle.text
+            self._grow(last, particle.text)
         else:
             self._add(ReasoningFragment(particle.text, is_plan=is_plan))
 
@@ -110,25 +130,31 @@ class Reassembler:
 
     def _on_redacted(self, particle: p.ReasoningRedacted) -> None:
         last = self._last
-        if isinstance(last, ReasoningFragment) and not last.text and last.signature is None:
+        spoken = isinstance(last, ReasoningFragment) and (last.text or any(self._pieces(last)))
+        if isinstance(last, ReasoningFragment) and not spoken and last.signature is None:
             last.redacted.append(particle.data)
         else:
             self._add(ReasoningFragment(redacted=[particle.data]))
 
+    def _pieces(self, fragment: Fragment) -> list[str]:
+        gained = self._gained.get(id(fragment))
+        return gained[1] if gained else []
+
     def _on_tool_call(self, particle: p.ToolCall) -> None:
-        self._add(ToolCallFragment(particle.id, particle.name, particle.arguments or ""))
+        call = ToolCallFragment(particle.id, particle.name, particle.arguments or "")
+        self._calls[call.id] = self._calls[None] = call
+        self._add(call)
 
     def _on_arguments(self, particle: p.ToolCallArguments) -> None:
-        for call in reversed(self.message.tool_calls):
-            if particle.id in (None, call.id):
-                call.arguments += particle.arguments
-                return
+        call = self._calls.get(particle.id)
+        if call is not None:
+            self._grow(call, particle.arguments)
 
     def _on_code_call(self, particle: p.CodeCall) -> None:
         self._add(CodeFragment(particle))
 
     def _on_code_result(self, particle: p.CodeResult) -> None:
-        for fragment in reversed(self.message.fragments):
+        for fragment in reversed(self._message.fragments):
             if isinstance(fragment, CodeFragment) and fragment.call and fragment.call.id == particle.id:
                 fragment.result = particle
                 return
@@ -137,14 +163,14 @@ class Reassembler:
     def _on_media(self, particle: p.Image | p.Audio | p.Video) -> None:
         last = self._last
         if isinstance(last, MediaFragment) and isinstance(last.media, p.Image) and last.media.partial:
-            self.message.fragments.pop()
+            self._message.fragments.pop()
         self._add(MediaFragment(particle))
 
     def _on_citation(self, particle: p.Citation) -> None:
         self._add(CitationFragment(particle))
 
     def _on_operation(self, particle: p.Operation) -> None:
-        for fragment in self.message.fragments:
+        for fragment in self._message.fragments:
             if isinstance(fragment, OperationFragment) and fragment.operation.id == particle.id:
                 fragment.operation = particle
                 return
@@ -162,7 +188,7 @@ class Reassembler:
         elif belongs and self._last is not None:
             self._last.state[particle.vendor] = particle.state
         else:
-            self.message.vendor_state[particle.vendor] = particle.state
+            self._message.vendor_state[particle.vendor] = particle.state
 
     def _on_note(self, _: p.Note) -> None:
         self._checkpoint = deepcopy(self.message.fragments)
@@ -176,33 +202,36 @@ class Reassembler:
         elif particle.clear == "all":
             self.message.fragments, self._checkpoint = [], []
             self.message.metrics = self._earlier = None
+        self._calls = {}
+        for call in self.message.tool_calls:
+            self._calls[call.id] = self._calls[None] = call
 
     def _on_metrics(self, particle: p.Metrics) -> None:
-        self.message.metrics = add_metrics(self._earlier, particle) if self._earlier else particle
+        self._message.metrics = add_metrics(self._earlier, particle) if self._earlier else particle
 
     def _on_model(self, particle: p.ModelName) -> None:
-        self.message.model = particle.name
+        self._message.model = particle.name
 
     def _on_response_id(self, particle: p.ResponseId) -> None:
-        self.message.response_id = self.message.response_id or particle.id
+        self._message.response_id = self._message.response_id or particle.id
 
     def _on_provider(self, particle: p.ProviderInfra) -> None:
-        self.message.provider = particle.label
+        self._message.provider = particle.label
 
     def _on_handle(self, particle: p.HandleSet) -> None:
-        self.message.handle = particle.handle
+        self._message.handle = particle.handle
 
     def _on_warn(self, particle: p.Warn) -> None:
-        self.message.warnings.append(particle)
+        self._message.warnings.append(particle)
 
     def _on_issue(self, particle: p.Issue) -> None:
-        self.message.issue = particle
+        self._message.issue = particle
 
     def _on_end(self, particle: p.End) -> None:
-        self.message.end = particle
+        self._message.end = particle
 
     def _on_unknown(self, particle: p.Unknown) -> None:
-        self.message.unknown.append(particle)
+        self._message.unknown.append(particle)
 
 
 _HANDLERS: Final[dict[type, Callable[[Reassembler, Any], None]]] = {

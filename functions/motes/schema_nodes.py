@@ -44,13 +44,18 @@ def may_be_null(node: Any) -> bool:
     return (isinstance(kind, list) and "null" in kind) or any(c.get("type") == "null" for c in choices)
 
 
-def both(first: Node, second: Mapping[str, Any]) -> Node:
-    """Both at once: the members and demands of both, and the first one's word where they differ."""
-    out = {**second, **first}
-    if isinstance(first.get("properties"), Mapping) and isinstance(second.get("properties"), Mapping):
-        out["properties"] = {**second["properties"], **first["properties"]}
-    if isinstance(first.get("required"), list) and isinstance(second.get("required"), list):
-        out["required"] = [*first["required"], *second["required"]]
+def all_of(nodes: list[Mapping[str, Any]]) -> Node:
+    """All at once: the members and demands of all, and the earlier one's word where they differ."""
+    out: Node = {}
+    for node in reversed(nodes):
+        out |= node
+    members = [node["properties"] for node in nodes if isinstance(node.get("properties"), Mapping)]
+    if isinstance(out.get("properties"), Mapping):
+        out["properties"] = {name: inner for those in reversed(members) for name, inner in those.items()}
+    required = [node["required"] for node in nodes if isinstance(node.get("required"), list)]
+    if isinstance(out.get("required"), list):
+        said = (name for names in required for name in names if isinstance(name, str))
+        out["required"] = list(dict.fromkeys(said))
     return out
 
 
@@ -58,13 +63,14 @@ def either(choices: list[Mapping[str, Any]]) -> Node:
     """One object for several: every member of any, and only the demands that all of them make."""
     out: Node = {"type": "object"}
     members: Node = {}
-    for choice in choices:
+    for choice in reversed(choices):
         if isinstance(choice["properties"], Mapping):
-            members = {**choice["properties"], **members}
+            members |= choice["properties"]
     out["properties"] = members
     wanted = [choice.get("required") for choice in choices]
     lists = [names if isinstance(names, list) else [] for names in wanted]
-    common = [name for name in lists[0] if all(name in names for names in lists)]
+    shared = set.intersection(*({name for name in names if isinstance(name, str)} for names in lists))
+    common = [name for name in lists[0] if isinstance(name, str) and name in shared]
     return out | ({"required": common} if common else {})
 
 

@@ -50,9 +50,9 @@ def _sealed(schema: dict[str, Any]) -> dict[str, Any]:
     members = schema.get("properties")
     members = members if isinstance(members, dict) else {}
     required = schema.get("required")
-    required = required if isinstance(required, list) else []
+    wanted = {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
     schema["properties"] = {
-        name: inner if name in required else _nullable(inner) for name, inner in members.items()
+        name: inner if name in wanted else _nullable(inner) for name, inner in members.items()
     }
     schema["required"] = list(members)
     schema["additionalProperties"] = False

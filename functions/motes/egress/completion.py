@@ -14,7 +14,7 @@ from motes.egress.reply import (
     UNKNOWN_FORMAT,
     Facts,
     Reply,
-    annotation,
+    annotations,
     audio,
     encrypted,
     extension,
@@ -164,11 +164,7 @@ def _call(call: ToolCallFragment) -> dict[str, Any]:
 
 
 def _annotations(message: Message, places: Places) -> list[dict[str, Any]]:
-    out: list[dict[str, Any]] = []
-    for citation in message.citations:
-        if citation.url and (found := annotation(places.moved(citation))) not in out:
-            out.append(found)
-    return out
+    return annotations(places.moved(citation) for citation in message.citations if citation.url)
 
 
 def _images(message: Message) -> list[p.Image]:

@@ -19,7 +19,7 @@ from motes.egress.reasoning import Delta, ReasoningTrack
 from motes.egress.reply import (
     Facts,
     Reply,
-    annotation,
+    annotations,
     audio,
     extension,
     image,
@@ -228,10 +228,7 @@ class ChunkEncoder:
         if word == "stop" and self._calls:
             word = "tool_calls"
         out = self.open() + self._deltas(self._reasoning.close())
-        found: list[dict[str, Any]] = []
-        for citation in map(self._places.moved, self._citations):
-            if (told := annotation(citation)) not in found:
-                found.append(told)
+        found = annotations(map(self._places.moved, self._citations))
         out += self._delta({"annotations": found}) if found else b""
         counts, source = usage(self._facts.metrics, self._reply.prompt_bytes, self._answer_bytes)
         choice = {"index": 0, "delta": {}, "logprobs": None, "finish_reason": word}

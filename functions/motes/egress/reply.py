@@ -3,7 +3,7 @@
 Pure values and views. Must never read a clock or make an id: both are arguments.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -129,6 +129,18 @@ def annotation(citation: p.Citation) -> dict[str, Any]:
         "url": citation.url,
     }
     return {"type": "url_citation", "url_citation": place}
+
+
+def annotations(citations: Iterable[p.Citation]) -> list[dict[str, Any]]:
+    """The sources with an address, each place of each once."""
+    seen: set[tuple[Any, ...]] = set()
+    out = []
+    for citation in citations:
+        key = (citation.start or 0, citation.end or 0, citation.title, citation.url)
+        if citation.url and key not in seen:
+            seen.add(key)
+            out.append(annotation(citation))
+    return out
 
 
 def document(citation: p.Citation) -> dict[str, Any]:

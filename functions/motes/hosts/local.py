@@ -15,6 +15,8 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
+from motes.hosts.bounded_head import BoundedHeadProtocol
+
 LOOPBACK: Final = "127.0.0.1"
 _KEEP_ALIVE_SECONDS: Final = 75
 # What a stop grants to streams that are still open.
@@ -60,6 +62,7 @@ class LocalServer(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
+                http=BoundedHeadProtocol,
                 lifespan="on",
                 ws="none",
                 log_config=None,

@@ -9,7 +9,8 @@ import hmac
 import os
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,13 @@ from typing import Any
 from motes import jsontext
 from motes.errors import PrepareError, StoreError
 from motes.store.records import CallerKey, Failure, VendorHealth, by_age
+
+try:
+    import fcntl
+except ImportError:  # Not on Windows.
+    _HAS_LOCKS = False
+else:
+    _HAS_LOCKS = True
 
 
 class FileKeys:
@@ -29,11 +37,16 @@ class FileKeys:
 
     async def add(self, key: CallerKey) -> bool:
         """See `KeyStore`."""
-        stored = self.now()
-        if any(other.id == key.id or other.hash == key.hash for other in stored):
-            return False
-        self._write((*stored, key))
-        return True
+        return await asyncio.to_thread(self._add, key)
+
+    def _add(self, key: CallerKey) -> bool:
+        self.now()  # A file that cannot be read is named before a lock is made beside it.
+        with _alone(self.path):
+            stored = self._fresh()
+            if any(other.id == key.id or other.hash == key.hash for other in stored):
+                return False
+            self._write((*stored, key))
+            return True
 
     async def get(self, hash: str) -> CallerKey | None:
         """See `KeyStore`. Every hash is compared, in constant time."""
@@ -49,11 +62,21 @@ class FileKeys:
 
     async def disable(self, id: str) -> bool:
         """See `KeyStore`."""
-        stored = self.now()
-        if not any(key.is_called(id) for key in stored):
+        return await asyncio.to_thread(self._disable, id)
+
+    def _disable(self, id: str) -> bool:
+        if not self.now():
             return False
-        self._write([replace(key, disabled=True) if key.is_called(id) else key for key in stored])
-        return True
+        with _alone(self.path):
+            stored = self._fresh()
+            if not any(key.is_called(id) for key in stored):
+                return False
+            self._write([replace(key, disabled=True) if key.is_called(id) else key for key in stored])
+            return True
+
+    def _fresh(self) -> tuple[CallerKey, ...]:
+        """Read again, whatever the file's times say: what is written must hold what others wrote."""
+        return _read_keys(self.path) if self.path.exists() else self.now()
 
     def now(self) -> tuple[CallerKey, ...]:
         """The keys as they are in the file. Raises PrepareError where it is broken, or cannot be there."""
@@ -93,6 +116,28 @@ class FileHealth:
             seen = {other.vendor: other for other in _read_health(self.path)}
             seen[health.vendor] = seen.get(health.vendor, health).merged(health)
             _replace(self.path, {"vendors": [asdict(seen[vendor]) for vendor in sorted(seen)]})
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Keep other processes and threads from changing a file between our reading and our writing of it.
+
+    The lock is on a file beside it, since the file itself is replaced. Where the system has no such locks,
+    nobody is kept out.
+    """
+    if not _HAS_LOCKS:
+        yield
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle = os.open(path.with_name(f".{path.name}.lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror}") from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _replace(path: Path, content: Mapping[str, Any]) -> None:

@@ -20,6 +20,8 @@ from motes.transmitter import Emitter
 _STEP: Final = re.compile(r"""\.?([^.\[\]'"$]+)|\[(\d+)\]|\[(?:'([^']*)'|"([^"]*)")\]""")
 _MAX_INDEX: Final = 10_000
 _MAX_DEPTH: Final = 64
+# Places made for one call; its pieces only name them, so that few bytes could ask for very many.
+_MAX_PLACES: Final = 10_000
 _VALUES: Final = ("stringValue", "numberValue", "boolValue")
 
 Step = str | int
@@ -38,7 +40,9 @@ class _Streamed:
     name: str
     signature: str = ""
     arguments: dict[str, Any] = field(default_factory=dict)
-    growing: set[str] = field(default_factory=set)
+    growing: dict[str, list[str]] = field(default_factory=dict)
+    """The pieces of each text that goes on, by its place."""
+    places: int = 0
 
 
 class Calls:
@@ -65,6 +69,8 @@ class Calls:
         """Give the streamed call that is still open, if any, as far as it came."""
         call, self._open = self._open, None
         if call is not None:
+            for path in list(call.growing):
+                _settle(call, path)
             _say(call.id, call.name, jsontext.dumps(call.arguments), call.signature, out)
 
     def _on_piece(self, call: FunctionCall, name: str, signature: str, out: Emitter) -> None:
@@ -103,12 +109,25 @@ def _lay(call: _Streamed, piece: PartialArg) -> bool:
     if not steps:
         return False
     value = next((v for name in _VALUES if (v := member(piece, name)) is not None), None)
-    done = _set(call.arguments, steps, value, path in call.growing)
-    if member(piece, "willContinue") is True:
-        call.growing.add(path)
+    pieces = call.growing.get(path)
+    if pieces is not None and isinstance(value, str):
+        pieces.append(value)
     else:
-        call.growing.discard(path)
-    return done
+        call.growing.pop(path, None)
+        if not _set(call, steps, value):
+            return False
+    if member(piece, "willContinue") is not True:
+        _settle(call, path)
+    elif path not in call.growing and isinstance(value, str):
+        call.growing[path] = [value]
+    return True
+
+
+def _settle(call: _Streamed, path: str) -> None:
+    """Put a text that came in pieces where it belongs, once."""
+    pieces = call.growing.pop(path, [])
+    if len(pieces) > 1:
+        _set(call, _steps(path), "".join(pieces))
 
 
 def _steps(path: str) -> list[Step]:
@@ -118,30 +137,33 @@ def _steps(path: str) -> list[Step]:
     return steps if sane else []
 
 
-def _set(root: dict[str, Any], steps: list[Step], value: object, more: bool) -> bool:
+def _set(call: _Streamed, steps: list[Step], value: object) -> bool:
     """Set the value at a place, making what is missing on the way. False where the way is blocked."""
-    here: Any = root
+    here: Any = call.arguments
     for step, following in zip(steps, [*steps[1:], None], strict=True):
-        if not _can_hold(here, step):
+        missing = _missing(here, step)
+        if missing is None or call.places + missing > _MAX_PLACES:
             return False
+        _make(here, step, missing)
+        call.places += missing
         old = here[step]
         if following is None:
-            joined = more and isinstance(old, str) and isinstance(value, str)
-            here[step] = old + value if joined else value
+            here[step] = value
         elif old is None:
             here[step] = [] if isinstance(following, int) else {}
         here = here[step]
     return True
 
 
-def _can_hold(here: Any, step: Step) -> bool:
-    """Whether this value has a place of that name; the place is made if so."""
+def _missing(here: Any, step: Step) -> int | None:
+    """How many places this value lacks to have one of that name; None where it cannot have one."""
     if isinstance(step, int):
-        if not isinstance(here, list):
-            return False
-        here.extend([None] * (step + 1 - len(here)))
-        return True
-    if not isinstance(here, dict):
-        return False
-    here.setdefault(step, None)
-    return True
+        return max(0, step + 1 - len(here)) if isinstance(here, list) else None
+    return int(step not in here) if isinstance(here, dict) else None
+
+
+def _make(here: Any, step: Step, missing: int) -> None:
+    if isinstance(step, int):
+        here.extend([None] * missing)
+    else:
+        here.setdefault(step, None)

@@ -14,10 +14,10 @@ from typing import Any, Final
 from motes import jsontext
 from motes.dialects.gemini_generate.schema_nodes import (
     Node,
+    all_of,
     allows_null,
     as_list,
     as_mapping,
-    both,
     inferred,
     is_count,
     is_null,
@@ -83,19 +83,22 @@ class SchemaCleaner:
     def root(self) -> Node:
         """The cleaned schema of an object, which is all that a function's parameters can be."""
         flat, refs = self._flat(self._schema, frozenset(), 0)
-        properties = as_mapping(flat.get("properties"))
+        found = [as_mapping(flat.get("properties"))]
         for variant in variants_of(flat):
             # Alternatives at the root cannot be said: the object has the properties of all of them.
-            branch, found = self._flat(variant, refs, 1)
-            properties = {**as_mapping(branch.get("properties")), **properties}
-            refs |= found
+            if self._is_spent():
+                self.endless = True
+                break
+            branch, more = self._flat(variant, refs, 1)
+            found.append(as_mapping(branch.get("properties")))
+            refs |= more
             self.dropped.add("anyOf")
+        properties = {key: value for members in reversed(found) for key, value in members.items()}
         plain = {key: value for key, value in flat.items() if key not in ("anyOf", "oneOf")}
         return self._typed({**plain, "type": "object", "properties": properties}, refs, 0)
 
     def _clean(self, node: Any, refs: Refs, depth: int) -> Node:
-        self._nodes += 1
-        if depth > _MAX_DEPTH or self._nodes > _MAX_NODES:
+        if self._is_spent() or depth > _MAX_DEPTH:
             self.endless = True
             return {"type": "object"}
         if not isinstance(node, Mapping):
@@ -118,13 +121,20 @@ class SchemaCleaner:
         if target is not None:
             refs |= {str(node["$ref"])}
             parts.insert(0, target)
+        nodes = [flat]
         for part in parts:
-            if depth > _MAX_DEPTH:
+            if depth > _MAX_DEPTH or self._is_spent():
                 self.endless = True
                 break
             branch, found = self._flat(part, refs, depth + 1)
-            flat, refs = both(flat, branch), refs | found
-        return flat, refs
+            refs |= found
+            nodes.append(branch)
+        return all_of(nodes) if len(nodes) > 1 else flat, refs
+
+    def _is_spent(self) -> bool:
+        """Count one more node; whether there were too many."""
+        self._nodes += 1
+        return self._nodes > _MAX_NODES
 
     def _target(self, ref: Any, refs: Refs) -> Mapping[str, Any] | None:
         """What a reference within this schema points to (a JSON pointer, RFC 6901)."""
@@ -146,7 +156,7 @@ class SchemaCleaner:
         """One of several schemas. Beside `anyOf` Google takes hardly anything, so only the words stay."""
         real = [variant for variant in variants if not is_null(variant)]
         cleaned = [self._clean(variant, refs, depth + 1) for variant in real] or [{"type": "string"}]
-        unique = [schema for index, schema in enumerate(cleaned) if schema not in cleaned[:index]]
+        unique = list({jsontext.dumps(schema): schema for schema in cleaned}.values())
         words = {key: flat[key] for key in ("title", "description") if isinstance(flat.get(key), str)}
         out = {**unique[0], **words} if len(unique) == 1 else {"anyOf": unique, **words}
         if len(real) < len(variants) or allows_null(flat):

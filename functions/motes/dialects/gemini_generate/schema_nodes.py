@@ -62,13 +62,21 @@ def is_null(node: Any) -> bool:
     return node.get("type") in ("null", ["null"]) or ("const" in node and node["const"] is None)
 
 
-def both(first: Node, second: Node) -> Node:
-    """Both at once: the properties and demands of both, and the first one's word where they differ."""
-    out = {**second, **first}
-    if "properties" in first and "properties" in second:
-        out["properties"] = {**as_mapping(second["properties"]), **as_mapping(first["properties"])}
-    if "required" in first and "required" in second:
-        out["required"] = [*as_list(first["required"]), *as_list(second["required"])]
+def all_of(nodes: list[Node]) -> Node:
+    """All at once: the properties and demands of all, and the earlier one's word where they differ."""
+    out: Node = {}
+    for node in reversed(nodes):
+        out |= node
+    properties = [node["properties"] for node in nodes if "properties" in node]
+    if len(properties) > 1:
+        out["properties"] = {}
+        for members in reversed(properties):
+            out["properties"] |= as_mapping(members)
+    required = [node["required"] for node in nodes if "required" in node]
+    if len(required) > 1:
+        out["required"] = list(
+            dict.fromkeys(name for names in required for name in as_list(names) if isinstance(name, str))
+        )
     return out
 
 

@@ -5,6 +5,7 @@ index is a new call. Must never merge two calls, never send a call before its na
 change a call's id once it was told.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -13,6 +14,9 @@ from motes import jsontext
 from motes import particles as p
 from motes.dialects.openai_chat.fields import inner, place, text
 from motes.transmitter import Emitter
+
+# What decides where JSON text ends; a backslash takes the next character with it, which may be yet to come.
+_MARKS: Final = re.compile(r'\\.|[\\"{}]', re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -43,6 +47,31 @@ class _Piece:
 
 
 @dataclass(slots=True)
+class _End:
+    """Looks for the end of a JSON object that comes in pieces; sees every character once."""
+
+    depth: int = 0
+    in_text: bool = False
+    escaped: bool = False
+    is_behind: bool = False
+
+    def seek(self, piece: str) -> bool:
+        """Whether the first brace that was opened is closed in this piece."""
+        at = 1 if self.escaped and piece else 0
+        self.escaped = self.escaped and not piece
+        for found in _MARKS.finditer(piece, at):
+            mark = found[0]
+            if mark == '"':
+                self.in_text = not self.in_text
+            elif mark == "\\":
+                self.escaped = True
+            elif mark in "{}" and not self.in_text:
+                self.depth += 1 if mark == "{" else -1
+                self.is_behind = self.is_behind or self.depth <= 0
+        return self.is_behind
+
+
+@dataclass(slots=True)
 class _Call:
     """One call as far as it is known. `address` is its id once it was told."""
 
@@ -56,6 +85,11 @@ class _Call:
     """Whether an id may still come."""
     over: bool = False
     """Whether it is told once more, so that nothing of it counts any longer."""
+    said: bool = False
+    """Whether there is anything but white space in the arguments."""
+    whole: bool = False
+    """Whether the arguments are a complete object, so that no more can come."""
+    end: _End = field(default_factory=_End)
 
     @property
     def arguments(self) -> str:
@@ -66,11 +100,15 @@ class _Call:
         """Whether the arguments come as JSON text inside a JSON string; they are told when all is there."""
         return bool(self.parts) and self.parts[0].lstrip().startswith('"')
 
-    @property
-    def whole(self) -> bool:
-        """Whether the arguments are a complete object, so that no more can come."""
-        known = self.arguments.strip()
-        return known.endswith("}") and jsontext.as_object(known) is not None
+    def add(self, arguments: str) -> None:
+        """More arguments. They are parsed once, where their first brace closes: no later piece mends them."""
+        self.parts.append(arguments)
+        blank = not arguments.strip()
+        self.said = self.said or not blank
+        if self.end.is_behind:
+            self.whole = self.whole and blank
+        elif self.end.seek(arguments):
+            self.whole = jsontext.as_object(self.arguments.strip()) is not None
 
 
 SIGNATURE: Final = "thoughtSignature"
@@ -150,7 +188,7 @@ class ToolCalls:
         latest = self._calls[-1] if self._calls else None
         if latest is None or at is not None or piece.index is not None or piece.id:
             return None
-        unfinished = latest.name == piece.name and latest.arguments.strip() and not latest.whole
+        unfinished = latest.name == piece.name and latest.said and not latest.whole
         return latest if unfinished or not latest.name else None
 
     def _unmarked(self, piece: _Piece, at: int | None) -> _Call | None:
@@ -184,7 +222,7 @@ class ToolCalls:
         if call.over:
             return
         if piece.arguments:
-            call.parts.append(piece.arguments)
+            call.add(piece.arguments)
             if call.address is not None and not call.quoted:
                 out.tool_call_arguments(piece.arguments, call.address)
         call.signature = piece.signature or call.signature

@@ -45,20 +45,22 @@ class Details:
 
     def __init__(self) -> None:
         self._entries: list[dict[str, Any]] = []
+        self._pieces: list[dict[str, list[str]]] = []
 
     def keep(self, source: Mapping[str, Any]) -> None:
         """Add the details of one delta."""
         for row in rows(source, "reasoning_details"):
             last = self._entries[-1] if self._entries else None
             if last is not None and _continues(last, row):
-                _join(last, row)
+                _join(last, self._pieces[-1], row)
             else:
                 self._entries.append(dict(row))
+                self._pieces.append({})
 
     def worth_keeping(self) -> list[dict[str, Any]]:
         """All entries, if any of them holds what only the vendor can read; else none."""
         opaque = any(text(entry, "signature", "data") for entry in self._entries)
-        return self._entries if opaque else []
+        return [_whole(*known) for known in zip(self._entries, self._pieces, strict=True)] if opaque else []
 
 
 def _continues(last: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
@@ -66,9 +68,14 @@ def _continues(last: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
     return same and not text(last, "data") and not text(row, "data")
 
 
-def _join(last: dict[str, Any], row: Mapping[str, Any]) -> None:
+def _whole(entry: dict[str, Any], pieces: Mapping[str, list[str]]) -> dict[str, Any]:
+    return entry | {key: "".join(said) for key, said in pieces.items()}
+
+
+def _join(last: dict[str, Any], pieces: dict[str, list[str]], row: Mapping[str, Any]) -> None:
     for key, value in row.items():
         if key in ("text", "summary") and isinstance(value, str) and isinstance(last.get(key), str):
-            last[key] += value
+            pieces.setdefault(key, [last[key]]).append(value)
         elif value is not None:
             last[key] = value
+            pieces.pop(key, None)
