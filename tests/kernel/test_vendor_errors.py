@@ -87,7 +87,9 @@ def test_a_quota_is_not_a_rate_limit_and_is_never_retried() -> None:
 def test_a_limit_that_says_when_to_come_back_is_no_empty_purse() -> None:
     detail = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "22s"}
     words = "You exceeded your current quota, please check your plan and billing details"
-    error = from_http(429, {"error": {"code": 429, "message": words, "status": "RESOURCE_EXHAUSTED", "details": [detail]}})
+    error = from_http(
+        429, {"error": {"code": 429, "message": words, "status": "RESOURCE_EXHAUSTED", "details": [detail]}}
+    )
     assert (error.kind, error.retryable, error.retry_after) == ("rate_limit", True, 22.0)
     assert from_http(429, {"error": {"type": "exceeded_current_quota_error", "message": "x"}}).kind == "quota"
 
@@ -194,7 +196,11 @@ MANY = 1_000_000
 @pytest.mark.parametrize("body", ["<title" * MANY, "<title>" * MANY, "<" * MANY, "<html>" + " " * MANY, "context" * MANY,
                                   "exceeds the " * MANY, " " * MANY + "x", "input token" * MANY])  # fmt: skip
 def test_of_a_long_body_only_the_head_is_looked_at(body: str) -> None:
-    for made in (body, {"error": {"message": body}}, {"error": {"code": body, "type": body, "request_id": body}}):
+    for made in (
+        body,
+        {"error": {"message": body}},
+        {"error": {"code": body, "type": body, "request_id": body}},
+    ):
         error = from_body(made)
         assert error == from_body(_shortened(made))
         assert len(error.message) <= EXCERPT_CHARS
