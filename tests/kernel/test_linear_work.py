@@ -115,7 +115,7 @@ def test_schemas_of_very_many_parts_end() -> None:
         assert "parametersJsonSchema" in parameters(inner, "t", warnings)
     names = [f"p{n}" for n in range(30_000)]
     schema = {"type": "object", "properties": {n: {"type": "string"} for n in names}, "required": names}
-    assert closed(schema, "tools")["required"] == names
+    assert closed(schema, "tools", set())["required"] == names
     merged = all_of([{"properties": {n: {}}, "required": [n]} for n in names])
     assert merged["required"] == names
     assert either([{"properties": {n: {}}, "required": names} for n in names[:300]])["required"] == names

@@ -143,6 +143,33 @@ def test_a_strict_schema_is_closed_at_every_depth() -> None:
     assert "tools.f" in told(out)
 
 
+def test_keywords_that_strict_mode_refuses_are_dropped_and_named_and_properties_of_such_names_stay() -> None:
+    parameters = {
+        "type": "object",
+        "properties": {
+            "default": {"type": "string", "default": "x", "minLength": 2, "pattern": "^a"},
+            "list": {
+                "type": "array",
+                "items": {"oneOf": [{"type": "string"}, {"type": "null"}]},
+                "uniqueItems": True,
+            },
+            "ref": {"$ref": "#/$defs/d", "description": "beside a reference"},
+        },
+        "required": ["default", "list", "ref"],
+        "$defs": {"d": {"type": "integer", "minimum": 1}},
+    }
+    tool = {"type": "function", "function": {"name": "f", "parameters": parameters, "strict": True}}
+    out = build("openai", "gpt-4.1", tools=[tool])
+    schema = out.json["tools"][0]["function"]["parameters"]
+    assert schema["properties"] == {
+        "default": {"type": "string", "pattern": "^a"},
+        "list": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "null"}]}},
+        "ref": {"$ref": "#/$defs/d"},
+    }
+    assert schema["$defs"] == {"d": {"type": "integer", "minimum": 1}}
+    assert "default, description, minLength, uniqueItems" in told(out)
+
+
 def test_a_schema_that_is_not_strict_is_left_alone() -> None:
     loose = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": True}
     tool = {"type": "function", "function": {"name": "f", "parameters": loose, "strict": False}}

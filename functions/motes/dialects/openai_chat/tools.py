@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from motes.chat import ChatRequest, FunctionDefinition, Tool
 from motes.dialects.openai_chat.fields import inner, rows, text
-from motes.dialects.strict_schema import closed
+from motes.dialects.strict_schema import closed, told
 from motes.errors import InvalidRequest
 from motes.quirks import Quirks, ToolChoice
 
@@ -117,9 +117,10 @@ class _Writer:
 
 def strict(schema: dict[str, Any], place: str, warn: Warn) -> dict[str, Any]:
     """The strict form of a schema, with a word about it where it differs."""
-    out = closed(schema, place)
-    if out != schema:
-        warn(f"{place}: the strict schema was closed: all members required, no others allowed")
+    dropped: set[str] = set()
+    out = closed(schema, place, dropped)
+    for word in told(place, dropped) if out != schema else ():
+        warn(word)
     return out
 
 

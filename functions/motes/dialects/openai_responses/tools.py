@@ -12,7 +12,7 @@ from typing import Any, Final
 from motes.chat import ChatRequest, FunctionDefinition, Tool
 from motes.dialects.openai_responses.effort import Plan
 from motes.dialects.openai_responses.fields import Json, inner, rows, text
-from motes.dialects.strict_schema import closed
+from motes.dialects.strict_schema import closed, told
 from motes.errors import InvalidRequest
 from motes.quirks import Quirks
 
@@ -91,9 +91,10 @@ def _function(function: FunctionDefinition, quirks: Quirks, notes: list[str]) ->
 
 def strictly(schema: dict[str, Any], place: str, notes: list[str]) -> dict[str, Any]:
     """The strict form of a schema, with a word about it where it differs."""
-    out = closed(schema, place)
+    dropped: set[str] = set()
+    out = closed(schema, place, dropped)
     if out != schema:
-        notes.append(f"{place}: the strict schema was closed: all members required, no others allowed")
+        notes += told(place, dropped)
     return out
 
 
