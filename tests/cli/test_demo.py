@@ -16,7 +16,9 @@ from motes import particles as p
 from motes.cli.show import Show
 from motes.cli.terminal import Terminal
 
-COMMAND = [sys.executable, "-c", "import sys; from motes.cli import main; sys.exit(main())", "demo"]
+# A shell's background job ignores interrupts, and so do its children; a person at a terminal has them.
+INTERRUPTIBLE = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+COMMAND = [sys.executable, "-c", f"{INTERRUPTIBLE}; from motes.cli import main; sys.exit(main())", "demo"]
 DIALECTS = ("openai-chat", "anthropic-messages", "gemini-generate")
 
 
