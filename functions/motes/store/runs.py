@@ -1,0 +1,160 @@
+"""Runs as values, and what a store of them must be able to do: the Protocol under one law test.
+
+Must never hold a caller's or a vendor's key. What a caller asked is not kept either; what a vendor said lies in
+the pages of the journal, and only for a run that asked for one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from motes.errors import ErrorKind
+from motes.particles import UpstreamHandle
+
+RunState = Literal["running", "finished", "abandoned", "deleting", "parked"]
+"""`running -> finished | abandoned -> deleting -> (gone)`; `parked` is what cleaning up gave up on, and tells."""
+
+RunOutcome = Literal["completed", "cancelled", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyForm:
+    """How the run's OpenAI answer was begun, so that another process goes on in the same words.
+
+    `created` is in epoch seconds, `prompt_bytes` the size of the request.
+    """
+
+    model: str
+    created: int
+    prompt_bytes: int = 0
+    include_usage: bool = False
+    reasoning_field: str = "reasoning_content"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRun:
+    """One run. Times are epoch seconds.
+
+    `owner` is a keyed hash of the caller's key, `caller` the id of that key. `vendor`, `model` and `dialect`
+    tell whom to ask again (the dialect by its name: a vendor may have several). `is_resumable`: it has a
+    journal. `is_kept`: the vendor's copy stays until `due_at`, also after a clean end. `has_own_key`: the
+    caller brought the vendor's key, which is kept nowhere, so only the caller can have it deleted there.
+
+    `worker` names the process that runs it, `lease_until` when that must have been renewed. `first_seq` is the
+    number of the first particle of the attempt that has the handle: a vendor's replay begins there. `last_seq`
+    is the last particle of the journal. `due_at` is when cleaning up looks at it; without one it never does.
+    `tries` counts failed clean-ups and `problem` says what failed last, in our words.
+    """
+
+    id: str
+    owner: str
+    caller: str
+    vendor: str
+    model: str
+    dialect: str
+    created: float
+    reply: ReplyForm
+    state: RunState = "running"
+    outcome: RunOutcome | None = None
+    error: ErrorKind | None = None
+    context: str | None = None
+    is_resumable: bool = False
+    is_kept: bool = False
+    has_own_key: bool = False
+    worker: str | None = None
+    lease_until: float | None = None
+    handle: UpstreamHandle | None = None
+    first_seq: int = 1
+    last_seq: int = 0
+    ended: float | None = None
+    due_at: float | None = None
+    is_cancelled: bool = False
+    tries: int = 0
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFlags:
+    """What a writer learns when it writes. `is_lost`: another process has taken the run, or it is gone, and
+    this one must write no more.
+    """
+
+    is_cancelled: bool = False
+    is_lost: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page of a journal: the particles `first` to `last`, without a gap, as compressed lines of JSON.
+
+    `is_last`: the run's `End` stands in it.
+    """
+
+    first: int
+    last: int
+    body: bytes = field(repr=False)
+    is_last: bool = False
+
+
+class RunStore(Protocol):
+    """The runs and their journals. Methods raise StoreError where the store fails; none blocks the event loop.
+
+    A run that is missing and a run of somebody else are one to a caller: `get` with an owner makes the same
+    calls for both and gives None.
+    """
+
+    async def put(self, run: StoredRun) -> None:
+        """Keep a run that is new, or replace all that is known of it but a flag to cancel."""
+        ...
+
+    async def get(self, id: str, *, owner: str | None) -> StoredRun | None:
+        """The run as it is now; `owner` None is the operator, who sees all."""
+        ...
+
+    async def list(
+        self, *, owner: str | None, limit: int, before: float | None = None
+    ) -> Sequence[StoredRun]:
+        """The newest runs that have a handle or a journal, or are running; created before that time."""
+        ...
+
+    async def set_handle(
+        self, id: str, handle: UpstreamHandle, *, first_seq: int, due_at: float
+    ) -> UpstreamHandle:
+        """Keep the handle, in one conditional write, and give the one that is kept: of two, that of the run
+        which was created earlier.
+        """
+        ...
+
+    async def renew(self, id: str, *, worker: str, until: float) -> RunFlags:
+        """Renew the lease of that worker."""
+        ...
+
+    async def claim(self, run: StoredRun, *, worker: str, until: float, now: float) -> bool:
+        """Take a run whose lease has run out; False where another was faster."""
+        ...
+
+    async def append(self, id: str, page: Page, *, worker: str, until: float) -> RunFlags:
+        """Add a page and renew the lease. The same page twice is one page."""
+        ...
+
+    async def pages(self, id: str, *, after: int, limit: int) -> Sequence[Page]:
+        """The pages that hold a particle beyond `after`, in order and without a gap, at most `limit`."""
+        ...
+
+    async def cancel(self, id: str, *, owner: str | None) -> StoredRun | None:
+        """Set the flag that the run's worker sees, and give the run; None where there is none."""
+        ...
+
+    async def due(self, now: float, limit: int) -> Sequence[StoredRun]:
+        """Runs whose `due_at` is over, of every state but `parked`, the longest due first; where the index lags
+        behind, a run may be missing or have changed.
+        """
+        ...
+
+    async def postpone(self, run: StoredRun, *, until: float, problem: str, is_parked: bool = False) -> None:
+        """Another try later, or none."""
+        ...
+
+    async def delete(self, id: str) -> None:
+        """Remove the run's pages, then the run. What is not there is no fault."""
+        ...
