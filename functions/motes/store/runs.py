@@ -1,7 +1,7 @@
 """Runs as values, and what a store of them must be able to do: the Protocol under one law test.
 
-Must never hold a caller's or a vendor's key. What a caller asked is not kept either; what a vendor said lies in
-the pages of the journal, and only for a run that asked for one.
+Must never hold a caller's or a vendor's key. What a caller asked is not kept either; what a vendor said
+lies in the pages of the journal, and only for a run that asked for one.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from motes.errors import ErrorKind
 from motes.particles import UpstreamHandle
 
 RunState = Literal["running", "finished", "abandoned", "deleting", "parked"]
-"""`running -> finished | abandoned -> deleting -> (gone)`; `parked` is what cleaning up gave up on, and tells."""
+"""`running -> finished | abandoned -> deleting -> (gone)`; `parked` is what cleaning up gave up on."""
 
 RunOutcome = Literal["completed", "cancelled", "failed"]
 
@@ -40,10 +40,10 @@ class StoredRun:
     journal. `is_kept`: the vendor's copy stays until `due_at`, also after a clean end. `has_own_key`: the
     caller brought the vendor's key, which is kept nowhere, so only the caller can have it deleted there.
 
-    `worker` names the process that runs it, `lease_until` when that must have been renewed. `first_seq` is the
-    number of the first particle of the attempt that has the handle: a vendor's replay begins there. `last_seq`
-    is the last particle of the journal. `due_at` is when cleaning up looks at it; without one it never does.
-    `tries` counts failed clean-ups and `problem` says what failed last, in our words.
+    `worker` names the process that runs it, `lease_until` when that must have been renewed. `first_seq` is
+    the number of the first particle of the attempt that has the handle: a vendor's replay begins there.
+    `last_seq` is the last particle of the journal. `due_at` is when cleaning up looks at it; without one it
+    never does. `tries` counts failed clean-ups and `problem` says what failed last, in our words.
     """
 
     id: str
@@ -97,7 +97,7 @@ class Page:
 
 
 class RunStore(Protocol):
-    """The runs and their journals. Methods raise StoreError where the store fails; none blocks the event loop.
+    """The runs and their journals. Methods raise StoreError where the store fails; none blocks the loop.
 
     A run that is missing and a run of somebody else are one to a caller: `get` with an owner makes the same
     calls for both and gives None.
@@ -146,8 +146,8 @@ class RunStore(Protocol):
         ...
 
     async def due(self, now: float, limit: int) -> Sequence[StoredRun]:
-        """Runs whose `due_at` is over, of every state but `parked`, the longest due first; where the index lags
-        behind, a run may be missing or have changed.
+        """Runs whose `due_at` is over, of every state but `parked`, the longest due first; where the index
+        lags behind, a run may be missing or have changed.
         """
         ...
 
