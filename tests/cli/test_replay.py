@@ -17,7 +17,9 @@ from openai.types.chat import ChatCompletion
 from fakes.recordings import WIRE
 from motes import particles as p
 from motes.cli import main
+from motes.cli.playback import decoded
 from motes.codec import from_wire
+from motes.executor.decoding import MAX_PIECE
 
 CHUNK = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m-1"}
 USAGE = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
@@ -190,6 +192,18 @@ def test_a_cut_encoded_stream_keeps_what_could_be_decoded(folder: Any, replay: A
 def test_a_body_that_is_not_what_its_encoding_says_is_a_broken_protocol(folder: Any, replay: Any) -> None:
     rows, _ = replay(folder(headers={"content-encoding": "gzip"}))
     assert (rows[0]["error"]["kind"], rows[0]["error"]["phase"]) == ("protocol", "before_output")
+
+
+def test_an_encoding_that_no_live_answer_is_read_in_is_a_broken_protocol(folder: Any, replay: Any) -> None:
+    rows, _ = replay(folder(headers={"content-encoding": "br"}))
+    assert (rows[0]["text"], rows[0]["error"]["kind"]) == ("", "protocol")
+    assert "br" in rows[0]["error"]["message"]
+
+
+def test_a_few_bytes_that_stand_for_very_many_are_read_a_piece_at_a_time() -> None:
+    bomb = gzip.compress(bytes(32 * MAX_PIECE))
+    sizes = [len(piece) for piece in decoded([bomb], "gzip")]
+    assert (max(sizes), sum(sizes)) == (MAX_PIECE, 32 * MAX_PIECE)
 
 
 def test_an_encoded_failure_is_read_too(folder: Any, replay: Any) -> None:

@@ -5,6 +5,7 @@ a recording's body holds; the last particle is always the one `End`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from itertools import count
@@ -18,9 +19,13 @@ from motes.cli.reading import Reading
 from motes.cli.recording import Recording
 from motes.demux.base import MAX_EVENT_BYTES
 from motes.errors import VendorError
+from motes.executor.decoding import Decoder, unread
+from motes.executor.execute import MAX_ERROR_BODY
+from motes.executor.failures import while_reading
 from motes.pump import Pump
 from motes.transmitter import Continue, Retry, Transmitter
 from motes.vendor_errors import recoded
+from motes.vendors.vendor import DEFAULT_TIMEOUTS
 
 _FIRST_FAILURE: Final = 300
 
@@ -41,13 +46,16 @@ def play(recording: Recording, reading: Reading, pieces: Iterable[bytes]) -> Ite
 
 def _pumped(pump: Pump, recording: Recording, pieces: Iterable[bytes]) -> Iterator[p.Particle]:
     failure = reset() if recording.reset else None
+    encoding = recording.headers.get("content-encoding", "")
     try:
-        for piece in decoded(pieces, recording.headers):
+        for piece in decoded(pieces, encoding):
             yield from pump.feed(piece)
             if pump.verdict is not None:
                 return
     except httpx.DecodingError as error:
-        failure = VendorError(message=f"the body is not what its encoding says: {error}", kind="protocol")
+        failure = while_reading(error, pump.received, DEFAULT_TIMEOUTS)
+    except ValueError:
+        failure = unread(encoding)
     yield from pump.close(failure)
 
 
@@ -64,12 +72,14 @@ def _settled(pump: Pump) -> Iterator[p.Particle]:
         yield end
 
 
-def decoded(pieces: Iterable[bytes], headers: Mapping[str, str]) -> Iterator[bytes]:
-    """The body without its content-encoding, as early as it can be known. Raises httpx.DecodingError."""
-    encoding = headers.get("content-encoding")
-    if not encoding:
-        return iter(pieces)
-    return httpx.Response(200, headers={"content-encoding": encoding}, content=pieces).iter_bytes()
+def decoded(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """The body without its content-encoding, by the decoder that reads live answers: as early as it can be
+    known, and never much of it at once. Raises ValueError for an encoding that is not read, and
+    httpx.DecodingError where the body is not in it.
+    """
+    decoder = Decoder(encoding)
+    for piece in pieces:
+        yield from decoder.pieces(piece)
 
 
 def reset() -> VendorError:
@@ -82,11 +92,15 @@ def reset() -> VendorError:
 
 
 def _failure(recording: Recording, pieces: Iterable[bytes]) -> VendorError:
-    try:
-        body = b"".join(decoded(pieces, recording.headers))
-    except httpx.DecodingError:
-        body = b""
-    return vendor_errors.read_failure(recording.status, recording.headers, body, _now(recording.headers))
+    """What a refusal says, read as far as a live one is."""
+    body = bytearray()
+    with suppress(ValueError, httpx.DecodingError):
+        for piece in decoded(pieces, recording.headers.get("content-encoding", "")):
+            body += piece
+            if len(body) >= MAX_ERROR_BODY:
+                break
+    head = bytes(body[:MAX_ERROR_BODY])
+    return vendor_errors.read_failure(recording.status, recording.headers, head, _now(recording.headers))
 
 
 def _now(headers: Mapping[str, str]) -> datetime:
