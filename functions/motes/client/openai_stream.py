@@ -1,0 +1,270 @@
+"""Reads the chat stream of any OpenAI-compatible server, as tolerantly as motes reads its vendors.
+
+    async with http.stream("POST", url, json=body) as response:
+        async for particle in openai_stream.read(response):
+            ...                                     # Text, Reasoning, ToolCall, Metrics, …, one End
+
+    message = await openai_stream.ask(http, url, body).whole()
+
+One broken chunk is skipped and logged, calls are put together whatever their servers number them by, usage is
+the last that came, and what follows the finish reason is kept. Must never raise for what a server sends while
+it is iterated, and never take a cut answer for a whole one: `whole` and `texts` raise `AnswerFailed`.
+"""
+
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self
+
+import httpx
+
+from motes import jsontext
+from motes import particles as p
+from motes.client.given import GivenAnswers, Opener, readable
+from motes.demux.base import MAX_EVENT_BYTES
+from motes.dialects.openai_chat import DIALECT
+from motes.dispatch import OWN_HEADERS, Dispatch, UpstreamRequest
+from motes.egress.reply import usage
+from motes.executor.observer import NullObserver
+from motes.executor.pipeline import run
+from motes.executor.policy import Backoff, Policy
+from motes.executor.run import Options
+from motes.fragments import Message
+from motes.quirks import Quirks
+from motes.reassembly import Reassembler
+from motes.secrecy import parts_of
+from motes.vendors.vendor import Timeouts
+
+_LOG: Final = logging.getLogger(__name__)
+# Servers of all sorts: some leave the tags of their models' reasoning in the text.
+_QUIRKS: Final = Quirks(think_tags=True)
+_KEY_HEADERS: Final = ("authorization", "api-key", "x-api-key")
+_NOWHERE: Final = UpstreamRequest(method="POST", url="http://given.invalid/", headers={})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """The longest silences, in seconds, before the body of an answer and within it; how often to ask in all,
+    where an attempt fails in a way that may pass and nothing visible came of it.
+    """
+
+    first_byte: float = 300.0
+    idle: float = 120.0
+    attempts: int = 3
+
+
+PATIENCE: Final = Patience()
+
+
+class AnswerFailed(Exception):
+    """The answer is not whole: refused, cut, broken, or silent for too long. `message` is what came of it."""
+
+    def __init__(self, message: Message) -> None:
+        issue = message.issue
+        super().__init__(issue.text if issue else "the answer ended before it was complete")
+        self.message = message
+
+
+class Answer:
+    """One answer on its way; iterate over it once. Its particles end with exactly one `End`.
+
+    A retry is told by a `RetryReset`, and only before anything visible came. Leave the loop early and close
+    it (`async with`, or `aclose`).
+    """
+
+    def __init__(self, dispatch: Dispatch, http: httpx.AsyncClient, attempts: int, prompt_bytes: int) -> None:
+        self._reassembler = Reassembler()
+        self._final: Message | None = None
+        self._prompt_bytes = prompt_bytes
+        self._answer_bytes = 0
+        self._observer = _Heard(http)
+        tries = Policy(http=Backoff(attempts, 1.0), connection=Backoff(attempts, 0.5))
+        self._particles = self._read(run(dispatch, http, Options(policy=tries), self._observer))
+
+    @property
+    def message(self) -> Message:
+        """The message as far as it came; its `outcome` is decided at the end."""
+        return self._final or self._reassembler.message
+
+    def __aiter__(self) -> AsyncIterator[p.Particle]:
+        return self._particles
+
+    async def texts(self) -> AsyncIterator[str]:
+        """The answer's text, piece by piece. Raises AnswerFailed where it did not come to its end."""
+        async with aclosing(self._particles) as particles:
+            async for particle in particles:
+                if isinstance(particle, p.Text):
+                    yield particle.text
+        self._check()
+
+    async def whole(self) -> Message:
+        """The whole answer. Raises AnswerFailed where it did not come to its end."""
+        async with aclosing(self._particles) as particles:
+            async for _ in particles:
+                pass
+        return self._check()
+
+    async def aclose(self) -> None:
+        """Leave the rest unread; the connection is closed."""
+        await self._particles.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def _check(self) -> Message:
+        if self._final is None or self._final.outcome != "completed":
+            raise AnswerFailed(self.message)
+        return self._final
+
+    async def _read(self, source: AsyncGenerator[p.Particle, None]) -> AsyncGenerator[p.Particle, None]:
+        async with aclosing(source) as particles:
+            async for particle in particles:
+                if isinstance(particle, p.End):
+                    self._observer.complain()
+                    if (guess := self._guess(particle)) is not None:
+                        self._reassembler.feed(guess)
+                        yield guess
+                self._take(particle)
+                yield particle
+
+    def _take(self, particle: p.Particle) -> None:
+        self._reassembler.feed(particle)
+        self._answer_bytes += _size(particle)
+        if isinstance(particle, p.End):
+            self._final = self._reassembler.finalize()
+        elif isinstance(particle, p.Warn) and particle.code == "bad_event":
+            _LOG.warning("bad_event text=%r", particle.text)
+
+    def _guess(self, end: p.End) -> p.Metrics | None:
+        """An estimate of what a whole answer used, where its server does not count."""
+        if end.stop is None or self._reassembler.message.metrics is not None:
+            return None
+        counts = usage(None, self._prompt_bytes, self._answer_bytes)[0] or {}
+        prompt, completion = counts.get("prompt_tokens"), counts.get("completion_tokens")
+        # A prompt that is not known is not nothing.
+        return p.Metrics(tokens_in=prompt or None, tokens_out=completion, source="estimated")
+
+
+def read(response: httpx.Response, patience: Patience = PATIENCE) -> Answer:
+    """Read an answer that is under way: one of `httpx.AsyncClient`, best with its body not yet read.
+
+    There is no second attempt at it, and the read timeout of the client that asked holds too. A status that
+    is no success becomes an `Issue`, as an error within the stream does. Raises TypeError for an answer of a
+    client that blocks.
+    """
+    given, limit = readable(response), _read_timeout(response)
+
+    async def open_once() -> httpx.Response:
+        return given
+
+    first_byte, idle = min(patience.first_byte, limit), min(patience.idle, limit)
+    return _given(open_once, Patience(first_byte=first_byte, idle=idle, attempts=1), _request_of(response))
+
+
+def reopening(opener: Opener, patience: Patience = PATIENCE) -> Answer:
+    """Read the answer that `opener` gives; another attempt calls it again.
+
+    What the opener raises is an `Issue` where it is httpx's, and else raised by the iteration.
+    """
+    return _given(opener, patience, None)
+
+
+def ask(
+    http: httpx.AsyncClient,
+    url: str,
+    body: Mapping[str, Any],
+    *,
+    headers: Mapping[str, str] | None = None,
+    patience: Patience = PATIENCE,
+) -> Answer:
+    """Post a chat request to a server's `…/chat/completions` and read the answer.
+
+    It is sent with `stream`, and with `include_usage` unless the body has `stream_options` itself. `headers`
+    stand over the client's own, whose timeouts do not hold.
+    """
+    options = body.get("stream_options", {"include_usage": True})
+    written = jsontext.dump_bytes({**body, "stream": True, "stream_options": options})
+    sent = httpx.Headers({**OWN_HEADERS, "content-type": "application/json", "accept": "text/event-stream"})
+    keys = {name: value for name, value in http.headers.items() if name in _KEY_HEADERS}
+    sent.update({**keys, **(headers or {})})
+    request = UpstreamRequest(method="POST", url=url, headers=dict(sent.items()), body=written)
+    return Answer(_dispatch(request, patience), http, patience.attempts, len(written))
+
+
+def _given(opener: Opener, patience: Patience, asked: httpx.Request | None) -> Answer:
+    request = _NOWHERE if asked is None else replace(_NOWHERE, headers=dict(asked.headers.items()))
+    http = GivenAnswers(opener)
+    return Answer(_dispatch(request, patience), http, patience.attempts, _content_length(asked))
+
+
+def _dispatch(request: UpstreamRequest, patience: Patience) -> Dispatch:
+    return Dispatch(
+        vendor="openai-compatible",
+        model="",
+        dialect=DIALECT.name,
+        request=request,
+        demuxer=lambda: DIALECT.demuxer(MAX_EVENT_BYTES),
+        parser=lambda: DIALECT.parser(_QUIRKS),
+        timeouts=Timeouts(first_byte=patience.first_byte, idle=patience.idle),
+        secrets=_secrets(request.headers),
+    )
+
+
+def _secrets(headers: Mapping[str, str]) -> tuple[str, ...]:
+    """What the server was sent as a key, and may repeat in its words."""
+    values = [value for name, value in headers.items() if name.lower() in _KEY_HEADERS]
+    return tuple(part for value in values for part in parts_of(value.removeprefix("Bearer ").strip()))
+
+
+def _request_of(response: httpx.Response) -> httpx.Request | None:
+    try:
+        return response.request
+    except RuntimeError:
+        # One that was made by hand answers no request.
+        return None
+
+
+def _read_timeout(response: httpx.Response) -> float:
+    request = _request_of(response)
+    told = request.extensions.get("timeout") if request else None
+    seconds = told.get("read") if isinstance(told, dict) else None
+    return float("inf") if seconds is None or response.is_stream_consumed else float(seconds)
+
+
+def _content_length(request: httpx.Request | None) -> int:
+    """The size of a request, 0 where it is not known."""
+    length = request.headers.get("content-length", "") if request else ""
+    return int(length) if length.isascii() and length.isdigit() else 0
+
+
+def _size(particle: p.Particle) -> int:
+    """Bytes of what the model wrote."""
+    if isinstance(particle, p.Text | p.Reasoning | p.Refusal):
+        return len(particle.text.encode("utf-8", "replace"))
+    if isinstance(particle, p.ToolCall | p.ToolCallArguments):
+        return len((particle.arguments or "").encode("utf-8", "replace"))
+    return 0
+
+
+class _Heard(NullObserver):
+    """Hears of what the opener raised, which is nothing a server sent."""
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self._http = http
+        self._raised: Exception | None = None
+
+    def bug(self, label: str, error: Exception) -> None:
+        """See `Observer`."""
+        if isinstance(self._http, GivenAnswers) and self._http.is_asking:
+            self._raised = error
+        else:
+            _LOG.error("stream_bug label=%s", label, exc_info=error)
+
+    def complain(self) -> None:
+        """Raise it."""
+        if self._raised is not None:
+            raise self._raised
