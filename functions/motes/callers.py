@@ -78,12 +78,12 @@ class KeyRing:
         stored = list(await self._store.all())
         return stored if self._fixed is None else [self._fixed, *stored]
 
-    async def new(self, name: str) -> tuple[CallerKey, str]:
+    async def new(self, name: str, choices: Mapping[str, str] | None = None) -> tuple[CallerKey, str]:
         """Make a key; gives its record and the secret, which is nowhere else."""
         while True:
             secret = PREFIX + secrets.token_urlsafe(32)
             created = datetime.fromtimestamp(self._now(), UTC).isoformat(timespec="seconds")
-            key = CallerKey(secrets.token_hex(4), name, hash_of(secret), created)
+            key = CallerKey(secrets.token_hex(4), name, hash_of(secret), created, choices=dict(choices or {}))
             if await self._store.add(key):
                 return key, secret
 

@@ -169,7 +169,8 @@ def test_a_client_that_leaves_while_it_is_sending_does_no_harm(caller):
 
 
 def test_in_strict_mode_an_unknown_member_is_refused(tmp_path):
-    with serving(tmp_path, "strict_requests = true\n") as url, client(url) as caller:
+    toml = "strict_requests = true\n" + vendor_row("http://127.0.0.1:9/v1")
+    with serving(tmp_path, toml) as url, client(url) as caller:
         response = caller.post(CHAT, json=ASK | {"temperatur": 1})
         check(response, 400, "unknown_parameter")
         assert response.json()["error"]["param"] == "temperatur"

@@ -49,6 +49,34 @@ def test_keys_are_listed_without_their_secrets_and_disabled_by_id(home, capfd):
     assert stored(home, secret).disabled
 
 
+def test_a_key_is_named_and_told_what_its_answers_are_like(home, capfd):
+    chosen = ("--set", "reasoning_field=reasoning", "--set", "keepalive=empty-delta")
+    status, out, _ = run(capfd, "new", "mine", *chosen)
+    assert status == 0
+    key = stored(home, out.strip())
+    assert (key.name, dict(key.choices)) == (
+        "mine",
+        {"reasoning_field": "reasoning", "keepalive": "empty-delta"},
+    )
+    listed = run(capfd, "list")[1].strip().split("\t")
+    assert listed[3:] == ["mine", "reasoning_field=reasoning", "keepalive=empty-delta"]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("reasoning_feild=none", "did you mean 'reasoning_field'?"),
+        ("reasoning_field=loud", "must be one of reasoning_content, reasoning, both, none, think-tags"),
+        ("reasoning_field", "write CHOICE=WORD"),
+    ],
+)
+def test_a_choice_that_is_none_makes_no_key(home, capfd, given, told):
+    status, out, err = run(capfd, "new", "--set", given)
+    assert (status, out) == (1, "")
+    assert told in err
+    assert not (home / "keys.json").exists()
+
+
 def test_a_key_that_is_not_there_cannot_be_disabled(home, capfd):
     status, _, err = run(capfd, "disable", "nobody")
     assert status == 1

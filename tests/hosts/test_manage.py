@@ -124,10 +124,20 @@ def test_a_key_is_made_shown_once_and_opens(ask, amazon, loop):
     assert admission.key.name == "team é"
 
 
+def test_a_key_is_made_with_its_choices_and_a_wrong_one_makes_none(ask):
+    refused = ask("POST", "/keys", {"name": "mine", "choices": {"reasoning_field": "loud"}})
+    assert refused.status == 400
+    assert "must be one of reasoning_content" in refused.json["error"]["message"]
+    assert ask("GET", "/keys").json == []
+    made = ask("POST", "/keys", {"choices": {"reasoning_field": "both"}})
+    assert made.json["choices"] == {"reasoning_field": "both"}
+    assert ask("GET", "/keys").json[0]["choices"] == {"reasoning_field": "both"}
+
+
 def test_no_hash_is_shown(ask):
     secret = ask("POST", "/keys", {}).json["secret"]
     shown = ask("GET", "/keys").json[0]
-    assert shown.keys() == {"id", "name", "created", "disabled"}
+    assert shown.keys() == {"id", "name", "created", "disabled", "choices"}
     assert shown["name"] == "unnamed"
     assert secret not in str(shown)
 

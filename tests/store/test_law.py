@@ -1,6 +1,7 @@
 """The law of the stores: the same tests for files and for DynamoDB."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -28,6 +29,15 @@ async def test_a_key_is_found_by_its_hash_and_by_nothing_else(keys):
     assert await keys.get(key(2).hash) is None
     assert await keys.get("id1") is None
     assert await keys.get("") is None
+
+
+async def test_a_key_keeps_its_choices_also_when_it_is_disabled(keys):
+    mine = replace(key(1), choices={"reasoning_field": "both", "keepalive": "empty-delta"})
+    await keys.add(mine)
+    assert await keys.get(mine.hash) == mine
+    await keys.disable("id1")
+    assert await keys.get(mine.hash) == replace(mine, disabled=True)
+    assert list(await keys.all()) == [replace(mine, disabled=True)]
 
 
 async def test_an_id_or_a_hash_that_is_there_already_is_not_added_and_changes_nothing(keys):

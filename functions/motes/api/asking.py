@@ -6,15 +6,14 @@ Must never send anything upstream; whatever it refuses, it refuses before the fi
 import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
-from typing import Final, get_args
 
-from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
 from motes import particles as p
 from motes.api.auth import admit, confirm
-from motes.api.body import discard, read_body, understand
+from motes.api.body import discard, read_body, refuse_unknown, understand
+from motes.api.choices import Choices, chosen
 from motes.api.deadline import deadline_of
 from motes.api.envelope import NOTES
 from motes.api.gateway import Gateway
@@ -23,12 +22,9 @@ from motes.chat import ChatRequest
 from motes.dispatch import Dispatch, generate
 from motes.egress.failure import presentable
 from motes.egress.reply import Reply, signature_format
-from motes.errors import InvalidRequest, StoreError, Unauthenticated
-from motes.settings import ReasoningField
+from motes.errors import StoreError, Unauthenticated
 from motes.transforms import with_transforms
 from motes.vendors.catalogue import speaking
-
-_REASONING_FIELD: Final[TypeAdapter[ReasoningField]] = TypeAdapter(ReasoningField)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +35,7 @@ class Asked:
     admission: Admission
     request: ChatRequest
     dispatch: Dispatch
+    choices: Choices
     run_id: str
     body_bytes: int
     started: float
@@ -77,19 +74,20 @@ class Asked:
 
     def reply(self) -> Reply:
         """How an OpenAI answer to it begins."""
-        request, settings = self.request, self.gateway.settings
-        options = request.stream_options
+        request, choices = self.request, self.choices
+        options, reasoning = request.stream_options, request.reasoning
+        hidden = reasoning is not None and reasoning.exclude
         return Reply(
             id=f"chatcmpl-{self.run_id}",
             created=int(self.gateway.now()),
-            model=request.model or settings.default_model or self.dispatch.label,
+            model=request.model or self.gateway.settings.default_model or self.dispatch.label,
             vendor=self.dispatch.vendor,
             upstream_model=self.dispatch.model,
             signature_format=signature_format(self.dispatch.dialect),
             prompt_bytes=self.body_bytes,
-            include_usage=settings.stream_usage == "always" or bool(options and options.include_usage),
-            reasoning_field=_reasoning_field(request, settings.reasoning_field),
-            keepalive=settings.keepalive,
+            include_usage=choices.stream_usage == "always" or bool(options and options.include_usage),
+            reasoning_field="none" if hidden else choices.reasoning_field,
+            keepalive=choices.keepalive,
         )
 
 
@@ -104,9 +102,12 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
         raise
     scope[NOTES]["caller"] = admission.key.id
     body = await read_body(headers, receive, gateway.settings.max_body_bytes)
-    request = understand(body, headers.get("content-type", ""), gateway.settings.strict_requests)
+    request = understand(body, headers.get("content-type", ""))
+    choices = chosen(request.motes.model_extra or {}, headers, admission.key.choices, gateway.settings)
     route = gateway.catalogue.resolve(request.model)
     vendor = speaking(route.vendor, request.motes.dialect, route.model)
+    if choices.strict_requests:
+        refuse_unknown(request, vendor.quirks.passthrough)
     secret = await gateway.key_of(vendor)
     dispatch = generate(
         request, vendor, route.model, secret=secret, max_event_bytes=gateway.settings.max_event_bytes
@@ -119,26 +120,10 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
         admission=admission,
         request=request,
         dispatch=dispatch,
+        choices=choices,
         run_id=run_id,
         body_bytes=len(body),
         started=started,
         deadline=deadline_of(scope),
         secret=secret,
     )
-
-
-def _reasoning_field(request: ChatRequest, setting: ReasoningField) -> ReasoningField:
-    """Where this caller wants reasoning: his own word in `motes.reasoning_field`, else the setting."""
-    if request.reasoning is not None and request.reasoning.exclude:
-        return "none"
-    wanted = (request.motes.model_extra or {}).get("reasoning_field")
-    if wanted is None:
-        return setting
-    try:
-        return _REASONING_FIELD.validate_python(wanted)
-    except ValidationError:
-        place = "motes.reasoning_field"
-        choices = ", ".join(get_args(ReasoningField))
-        raise InvalidRequest(
-            f"{place}: must be one of {choices}", param=place, code="invalid_value"
-        ) from None

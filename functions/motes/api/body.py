@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
 from motes import jsontext
+from motes.api.choices import TABLE
 from motes.api.hybrid import as_chat
 from motes.chat import ChatRequest
 from motes.errors import InvalidRequest
@@ -79,10 +80,9 @@ async def _parts(receive: Receive) -> AsyncIterator[bytes]:
         more = message.get("more_body", False)
 
 
-def understand(body: bytes, content_type: str, strict: bool) -> ChatRequest:
-    """The request a body holds, whatever its Content-Type says if it is JSON.
-
-    `strict` refuses what it does not know. Raises InvalidRequest, or HTTPException 415.
+def understand(body: bytes, content_type: str) -> ChatRequest:
+    """The request a body holds, whatever its Content-Type says if it is JSON. Raises InvalidRequest, or
+    HTTPException 415.
     """
     try:
         data = jsontext.loads(body)
@@ -92,8 +92,25 @@ def understand(body: bytes, content_type: str, strict: bool) -> ChatRequest:
                 415, "the request body must be JSON (content-type: application/json)"
             ) from None
         raise InvalidRequest("the request body is not valid JSON", code="invalid_json") from None
-    request = parse_request(as_chat(data))
-    if strict and request.model_extra:
-        name = next(iter(request.model_extra))
-        raise InvalidRequest(f"unknown parameter {name[:80]!r}", param=name, code="unknown_parameter")
-    return request
+    return parse_request(as_chat(data))
+
+
+def refuse_unknown(request: ChatRequest, passed: frozenset[str]) -> None:
+    """Refuse what is no part of the protocol, no choice of ours, and not passed on to this vendor either.
+    Raises InvalidRequest.
+    """
+    options = request.stream_options
+    places = (
+        ("", request.model_extra, passed),
+        ("stream_options.", options and options.model_extra, passed),
+        ("motes.", request.motes.model_extra, TABLE),
+    )
+    for place, members, known in places:
+        for name in members or {}:
+            if name not in known and "*" not in known:
+                path = f"{place}{name[:80]}"
+                raise InvalidRequest(
+                    f"unknown parameter {path!r}: leave it out, or do without `strict_requests`",
+                    param=path,
+                    code="unknown_parameter",
+                )

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from motes import __version__, jsontext
+from motes.api.choices import TABLE
 from motes.chat import ChatRequest
 
 _REF: Final = "#/components/schemas/{model}"
@@ -81,6 +82,9 @@ def document() -> dict[str, Any]:
     """The surface as an OpenAPI 3.1 document."""
     models = (ChatRequest, ErrorBody, ModelList, Model, Health)
     _, definitions = models_json_schema([(model, "validation") for model in models], ref_template=_REF)
+    definitions["$defs"]["MotesOptions"]["properties"] |= {
+        name: {"enum": list(words.values())} for name, words in TABLE.items()
+    }
     return {
         "openapi": "3.1.0",
         "info": {"title": "motes", "version": __version__},

@@ -16,7 +16,16 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser = commands.add_parser("keys", help="make, list and disable API keys")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     new = actions.add_parser("new", help="make a key and show it once")
-    new.add_argument("--name", default="unnamed", help="a name to know it by")
+    new.add_argument("name", nargs="?", default=None, metavar="NAME", help="a name to know it by")
+    new.add_argument("--name", dest="named", default="unnamed", metavar="NAME", help="the same")
+    new.add_argument(
+        "--set",
+        dest="choices",
+        action="append",
+        default=[],
+        metavar="CHOICE=WORD",
+        help="what every answer to this key is like, such as reasoning_field=reasoning; may be repeated",
+    )
     actions.add_parser("list", help="list the keys, without their secrets")
     disable = actions.add_parser("disable", help="refuse a key from now on")
     disable.add_argument("key", metavar="ID", help="the key's id or name")
@@ -49,7 +58,10 @@ def run(args: argparse.Namespace) -> int:
 
 async def _act(args: argparse.Namespace, keys: "KeyRing", terminal: "Terminal") -> int:
     if args.action == "new":
-        key, secret = await keys.new(args.name)
+        choices = _choices(args.choices, terminal)
+        if choices is None:
+            return 1
+        key, secret = await keys.new(args.name or args.named, choices)
         terminal.word(f"key {key.id} ({_printed(key.name)}): shown this once, only its hash is kept")
         terminal.line(secret)
         return 0
@@ -58,10 +70,28 @@ async def _act(args: argparse.Namespace, keys: "KeyRing", terminal: "Terminal") 
     known = await keys.list()
     for key in known:
         state = "disabled" if key.disabled else "enabled"
-        terminal.line(f"{key.id}\t{state}\t{key.created or '-'}\t{_printed(key.name)}")
+        chosen = "".join(f"\t{_printed(f'{name}={word}')}" for name, word in key.choices.items())
+        terminal.line(f"{key.id}\t{state}\t{key.created or '-'}\t{_printed(key.name)}{chosen}")
     if not known:
         terminal.word("there are no keys: `motes keys new` makes one, and so does the first `motes serve`")
     return 0
+
+
+def _choices(given: list[str], terminal: "Terminal") -> dict[str, str] | None:
+    """The choices by name, or None where one is none, which is told."""
+    from motes.api.choices import TABLE, checked
+    from motes.errors import InvalidRequest
+
+    pairs = [pair.partition("=") for pair in given]
+    for name, mark, _ in pairs:
+        if not mark:
+            terminal.error(f"--set {name}: write CHOICE=WORD; the choices are {', '.join(TABLE)}")
+            return None
+    try:
+        return checked({name.strip(): word.strip() for name, _, word in pairs})
+    except InvalidRequest as error:
+        terminal.error(f"--set: {error.message}")
+        return None
 
 
 def _printed(name: str) -> str:

@@ -18,6 +18,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from motes import __version__
+from motes.api.choices import TABLE, checked
 from motes.api.envelope import REQUEST_ID
 from motes.api.errors import on_bug, on_motes_error, on_store_error
 from motes.api.logline import logline
@@ -79,6 +80,7 @@ class KeyInfo(BaseModel):
     name: str
     created: str = Field(description="ISO 8601; empty for a key of the environment")
     disabled: bool
+    choices: dict[str, str] = Field(description="What its holder wants of every answer")
 
 
 class NewKey(KeyInfo):
@@ -91,6 +93,9 @@ class KeyRequest(BaseModel):
     """What to make."""
 
     name: str = Field(default="unnamed", min_length=1, max_length=100, description="A name to know it by")
+    choices: dict[str, str] = Field(
+        default_factory=dict, description=f"What every answer is like, of: {', '.join(TABLE)}"
+    )
 
 
 class Disabled(BaseModel):
@@ -152,7 +157,7 @@ def _add_keys(app: FastAPI, office: Office) -> None:
 
     @app.post("/keys", status_code=201, summary="Make a key; its secret is shown this once")
     async def make_key(wanted: KeyRequest, request: Request, response: Response) -> NewKey:
-        key, secret = await office.keys.new(wanted.name)
+        key, secret = await office.keys.new(wanted.name, checked(wanted.choices))
         _log.info(logline("key_made", id=key.id, name=key.name, by=request.scope[_SIGNER]))
         response.headers["cache-control"] = "no-store"
         return NewKey(**_shown(key), secret=secret)
@@ -220,4 +225,10 @@ def _time(seconds: float) -> datetime:
 
 
 def _shown(key: CallerKey) -> dict[str, Any]:
-    return {"id": key.id, "name": key.name, "created": key.created, "disabled": key.disabled}
+    return {
+        "id": key.id,
+        "name": key.name,
+        "created": key.created,
+        "disabled": key.disabled,
+        "choices": dict(key.choices),
+    }

@@ -166,12 +166,14 @@ def _places(key: CallerKey) -> tuple[dict[str, Any], ...]:
 
 
 def _key_item(key: CallerKey) -> dict[str, Any]:
+    chosen = {name: {"S": word} for name, word in key.choices.items()}
     return {
         "id": {"S": key.id},
         "name": {"S": key.name},
         "hash": {"S": key.hash},
         "created": {"S": key.created},
         "disabled": {"BOOL": key.disabled},
+        **({"choices": {"M": chosen}} if chosen else {}),
     }
 
 
@@ -183,6 +185,7 @@ def _key_of(item: Item) -> CallerKey:
         hash=item["hash"]["S"],
         created=item["created"]["S"],
         disabled=item.get("disabled") != {"BOOL": False},
+        choices={name: word["S"] for name, word in item.get("choices", {}).get("M", {}).items()},
     )
 
 

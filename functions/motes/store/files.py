@@ -186,7 +186,13 @@ def _key(item: Mapping[str, Any]) -> CallerKey:
         hash=str(item["hash"]),
         created=str(item["created"]),
         disabled=item["disabled"] is not False,
+        choices=_choices(item.get("choices")),
     )
+
+
+def _choices(value: Any) -> dict[str, str]:
+    """A key that was made before there were any has none."""
+    return {str(name): str(word) for name, word in value.items()} if isinstance(value, dict) else {}
 
 
 def _read_health(path: Path) -> list[VendorHealth]:

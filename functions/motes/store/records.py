@@ -5,7 +5,8 @@ Must never hold a caller's key itself, nor anything a vendor or a caller said.
 
 import hashlib
 import hmac
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from motes.errors import ErrorKind
@@ -16,13 +17,16 @@ _OWNER: Final = b"motes: owner of a run"
 
 @dataclass(frozen=True, slots=True)
 class CallerKey:
-    """One caller's key, of which only the SHA-256 hash is kept. `created` is ISO 8601."""
+    """One caller's key, of which only the SHA-256 hash is kept. `created` is ISO 8601; `choices` are what its
+    holder wants of every answer, by name.
+    """
 
     id: str
     name: str
     hash: str
     created: str
     disabled: bool = False
+    choices: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def owner(self) -> str:
