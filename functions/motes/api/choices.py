@@ -1,9 +1,9 @@
 """What a caller may choose about the form of an answer, and where: one table for all of it.
 
-The nearest word counts: the request's body (`motes.<name>`), its header (`x-motes-<name>`, with hyphens), what
-is stored with the caller's key, the operator's settings. Must never guess: a word that is no choice is refused
-with the place it stands at and the words there are. What was stored with a key was checked when it was; a
-word that is no longer known counts as none, since whoever asks cannot mend it.
+The nearest word counts: the request's body (`motes.<name>`), its header (`x-motes-<name>`, with hyphens),
+what is stored with the caller's key, the operator's settings. Must never guess: a word that is no choice is
+refused with the place it stands at and the words there are. What was stored with a key was checked when it
+was; a word that is no longer known counts as none, since whoever asks cannot mend it.
 """
 
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ class Choices:
 def chosen(
     body: Mapping[str, Any], headers: Mapping[str, str], stored: Mapping[str, str], settings: Settings
 ) -> Choices:
-    """The choices of a request. `body` is its `motes` object. Raises InvalidRequest, which names the place."""
+    """The choices of a request; `body` is its `motes` object. Raises InvalidRequest for one that is none."""
     return Choices(**{name: _nearest(name, body, headers, stored, settings) for name in TABLE})
 
 

@@ -23,9 +23,14 @@ def clip(mime: str, data: str, rate: int | None, channels: int | None) -> p.Audi
         return p.Audio(mime, data)
     rate = rate if rate and rate <= _MAX_RATE else DEFAULT_RATE
     channels = channels if channels and channels <= _MAX_CHANNELS else 1
+    return wrapped(samples, rate, channels)
+
+
+def wrapped(samples: bytes, rate: int = DEFAULT_RATE, channels: int = 1, label: str | None = None) -> p.Audio:
+    """Bare samples as a WAV file."""
     encoded = binascii.b2a_base64(_header(len(samples), rate, channels) + samples, newline=False)
     frames = len(samples) // (channels * _BYTES_A_SAMPLE)
-    return p.Audio("audio/wav", encoded.decode("ascii"), duration_ms=frames * 1000 // rate)
+    return p.Audio("audio/wav", encoded.decode("ascii"), label, duration_ms=frames * 1000 // rate)
 
 
 def joined(pieces: list[str]) -> str:

@@ -8,17 +8,15 @@ Source: OpenAI API reference, "Create chat completion", `audio` (read 2026-11-29
 
 import binascii
 import re
-import struct
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from typing import Any, Final
 
 from motes import particles as p
+from motes.dialects import wav
 from motes.dialects.openai_chat.fields import text
 
 _DATA_URL: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w=.+-]+)*?;base64,", re.I)
-_RATE: Final = 24_000
-_BYTES_PER_SECOND: Final = _RATE * 2
 _CONTAINERS: Final = (
     (b"RIFF", "audio/wav"),
     (b"ID3", "audio/mpeg"),
@@ -62,8 +60,7 @@ class Speech:
         mime = next((mime for head, mime in _CONTAINERS if sound.startswith(head)), None)
         if mime is not None:
             return p.Audio(mime, b64encode(sound).decode(), label)
-        duration = len(sound) * 1000 // _BYTES_PER_SECOND
-        return p.Audio("audio/wav", b64encode(_wav(sound)).decode(), label, None, duration)
+        return wav.wrapped(sound, label=label)
 
 
 def _decoded(pieces: list[str]) -> bytes:
@@ -73,11 +70,3 @@ def _decoded(pieces: list[str]) -> bytes:
         return b"".join(b64decode(piece) for piece in (pieces if apart else ["".join(pieces)]))
     except (binascii.Error, ValueError):
         return b""
-
-
-def _wav(sound: bytes) -> bytes:
-    """The samples behind a RIFF header: PCM, one channel, 16 bits."""
-    size = len(sound)
-    form = struct.pack("<HHIIHH", 1, 1, _RATE, _BYTES_PER_SECOND, 2, 16)
-    head = struct.pack("<4sI8sI", b"RIFF", 36 + size, b"WAVEfmt ", len(form))
-    return head + form + struct.pack("<4sI", b"data", size) + sound

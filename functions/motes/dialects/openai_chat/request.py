@@ -15,8 +15,9 @@ from motes.dialects.base import Traits, UpstreamBody
 from motes.dialects.openai_chat.draft import Draft
 from motes.dialects.openai_chat.effort import Reasoning, plan
 from motes.dialects.openai_chat.messages import messages_of
-from motes.dialects.openai_chat.tools import strict, tools_of
+from motes.dialects.openai_chat.tools import tools_of
 from motes.dialects.openai_chat.turns import instruct
+from motes.dialects.strict_schema import strictly
 from motes.quirks import JSONSupport, Quirks
 
 PATH: Final = "chat/completions"
@@ -171,7 +172,7 @@ def _schema(form: JSONSchemaFormat, draft: Draft) -> dict[str, Any]:
     if form.schema_ is not None:
         out["schema"] = form.schema_
         if form.strict:
-            out["schema"] = strict(form.schema_, "response_format.json_schema.schema", draft.warn)
+            out["schema"] = strictly(form.schema_, "response_format.json_schema.schema", draft.warn)
     if form.strict is not None:
         out["strict"] = form.strict
     return out

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from motes.chat import ChatRequest, FunctionDefinition, Tool
 from motes.dialects.openai_chat.fields import inner, rows, text
-from motes.dialects.strict_schema import closed, told
+from motes.dialects.strict_schema import strictly
 from motes.errors import InvalidRequest
 from motes.quirks import Quirks, ToolChoice
 
@@ -106,22 +106,13 @@ class _Writer:
         if function.strict is not None and self._strict:
             out["strict"] = function.strict
             if function.strict:
-                out["parameters"] = strict(parameters, place, self._warn)
+                out["parameters"] = strictly(parameters, place, self._warn)
         elif function.strict:
             self._warn(f"{place}.strict: dropped, this vendor does not know it")
         for name, value in (function.model_extra or {}).items():
             if value is not None:
                 self._warn(f"{place}.{name[:40]}: dropped, it is no part of the protocol")
         return out
-
-
-def strict(schema: dict[str, Any], place: str, warn: Warn) -> dict[str, Any]:
-    """The strict form of a schema, with a word about it where it differs."""
-    dropped: set[str] = set()
-    out = closed(schema, place, dropped)
-    for word in told(place, dropped) if out != schema else ():
-        warn(word)
-    return out
 
 
 def _choice_of(request: ChatRequest) -> str | dict[str, Any] | None:

@@ -10,8 +10,9 @@ from typing import Any, Final
 from motes.chat import ChatRequest, JSONSchemaFormat
 from motes.dialects.base import Traits, UpstreamBody
 from motes.dialects.openai_responses.effort import ENCRYPTED, Plan, plan
-from motes.dialects.openai_responses.tools import Tools, strictly, tools_of
+from motes.dialects.openai_responses.tools import Tools, tools_of
 from motes.dialects.openai_responses.turns import Turns
+from motes.dialects.strict_schema import strictly
 from motes.quirks import Quirks
 
 PATH: Final = "responses"
@@ -139,7 +140,7 @@ def _format(request: ChatRequest, draft: _Draft) -> dict[str, Any] | None:
 
 def _schema(form: JSONSchemaFormat, schema: dict[str, Any], draft: _Draft) -> dict[str, Any]:
     if form.strict:
-        schema = strictly(schema, "response_format.json_schema.schema", draft.notes)
+        schema = strictly(schema, "response_format.json_schema.schema", draft.notes.append)
     out: dict[str, Any] = {"type": "json_schema", "name": form.name, "schema": schema}
     if form.description is not None:
         out["description"] = form.description

@@ -12,7 +12,7 @@ from typing import Any, Final
 from motes.chat import ChatRequest, FunctionDefinition, Tool
 from motes.dialects.openai_responses.effort import Plan
 from motes.dialects.openai_responses.fields import Json, inner, rows, text
-from motes.dialects.strict_schema import closed, told
+from motes.dialects.strict_schema import strictly
 from motes.errors import InvalidRequest
 from motes.quirks import Quirks
 
@@ -78,7 +78,7 @@ def _function(function: FunctionDefinition, quirks: Quirks, notes: list[str]) ->
     if "type" not in parameters and "$ref" not in parameters:
         parameters = {"type": "object", **parameters}
     strict = bool(function.strict) and quirks.strict_tools
-    out["parameters"] = strictly(parameters, place, notes) if strict else parameters
+    out["parameters"] = strictly(parameters, place, notes.append) if strict else parameters
     if quirks.strict_tools:
         out["strict"] = strict
     elif function.strict:
@@ -86,15 +86,6 @@ def _function(function: FunctionDefinition, quirks: Quirks, notes: list[str]) ->
     for name, value in (function.model_extra or {}).items():
         if value is not None:
             notes.append(f"{place}.{name[:40]}: dropped, it is no part of the protocol")
-    return out
-
-
-def strictly(schema: dict[str, Any], place: str, notes: list[str]) -> dict[str, Any]:
-    """The strict form of a schema, with a word about it where it differs."""
-    dropped: set[str] = set()
-    out = closed(schema, place, dropped)
-    if out != schema:
-        notes += told(place, dropped)
     return out
 
 
