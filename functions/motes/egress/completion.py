@@ -4,7 +4,7 @@ Pure. Must never be asked for a failed run: that is an error, not an answer.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from motes import particles as p
 from motes.egress.finish import finish_reason
@@ -23,18 +23,24 @@ from motes.egress.reply import (
     phase_entry,
     reasoning_item,
     signed_text,
+    size_of,
     thought_signature,
     told_details,
     usage,
 )
 from motes.fragments import (
+    CodeFragment,
     Fragment,
     Message,
+    OperationFragment,
     ReasoningFragment,
     RefusalFragment,
     TextFragment,
     ToolCallFragment,
 )
+
+# What the vendor's own tools did has no part in a chat message that its signature could go back with.
+_UNANSWERABLE: Final = (OperationFragment, CodeFragment)
 
 
 def completion(message: Message, reply: Reply) -> dict[str, Any]:
@@ -139,7 +145,7 @@ def _entries(fragment: Fragment, reply: Reply) -> list[dict[str, Any]]:
         if fragment.signature is not None:
             out.append(signed_text(fragment.text, fragment.signature, reply.signature_format))
     signature = thought_signature(fragment.state.get("gemini"))
-    if signature is not None:
+    if signature is not None and not isinstance(fragment, _UNANSWERABLE):
         call_id = fragment.id if isinstance(fragment, ToolCallFragment) else None
         out.append(encrypted(signature, GEMINI_FORMAT, call_id))
     return out
@@ -200,7 +206,7 @@ def _answer_bytes(message: Message) -> int:
     size = 0
     for fragment in message.fragments:
         if isinstance(fragment, TextFragment | ReasoningFragment | RefusalFragment):
-            size += len(fragment.text.encode("utf-8", "replace"))
+            size += size_of(fragment.text)
         elif isinstance(fragment, ToolCallFragment):
-            size += len(f"{fragment.name}{fragment.arguments}".encode("utf-8", "replace"))
+            size += size_of(fragment.name) + size_of(fragment.arguments)
     return size

@@ -26,6 +26,7 @@ from motes.egress.reply import (
     kept_rows,
     phase_entry,
     reasoning_item,
+    size_of,
     thought_signature,
     usage,
 )
@@ -36,6 +37,8 @@ __all__ = ["COMMENT", "DONE", "UNSAID", "ChunkEncoder", "completion"]
 DONE: Final = b"data: [DONE]\n\n"
 # One newline only: with two, several clients take the comment for an event of its own and fail on it.
 COMMENT: Final = b": keepalive\n"
+# What the vendor's own tools did has no part in a chat message that its signature could go back with.
+_UNANSWERABLE: Final = (p.Operation, p.CodeCall, p.CodeResult)
 _ROLE: Final = b'{"role":"assistant","content":""}'
 
 
@@ -92,6 +95,7 @@ class ChunkEncoder:
     def _on_text(self, particle: p.Text) -> bytes:
         if not particle.text:
             return b""
+        self._answer_bytes += size_of(particle.text)
         out = self._part(particle) + self._entered()
         self._places.text(len(particle.text))
         return out + self._delta({"content": particle.text})
@@ -100,10 +104,12 @@ class ChunkEncoder:
         if not particle.text:
             return b""
         self._refused = True
+        self._answer_bytes += size_of(particle.text)
         return self._part(particle) + self._delta({"refusal": particle.text})
 
     def _on_reasoning(self, particle: p.Reasoning) -> bytes:
         self._last_part = particle
+        self._answer_bytes += size_of(particle.text)
         return self._deltas(self._reasoning.text(particle))
 
     def _on_signature(self, particle: p.ReasoningSignature) -> bytes:
@@ -121,6 +127,7 @@ class ChunkEncoder:
         id = particle.id if particle.id not in self._calls else f"{particle.id}_{index}"
         self._calls[id] = index
         self._latest_call = id
+        self._answer_bytes += size_of(particle.name)
         function = {"name": particle.name, "arguments": ""}
         first = {"index": index, "id": id, "type": "function", "function": function}
         return out + self._delta({"tool_calls": [first]}) + self._arguments(id, particle.arguments)
@@ -131,6 +138,7 @@ class ChunkEncoder:
     def _arguments(self, id: str | None, arguments: str | None) -> bytes:
         if not arguments or id not in self._calls:
             return b""
+        self._answer_bytes += size_of(arguments)
         piece = {"index": self._calls[id], "function": {"arguments": arguments}}
         return self._delta({"tool_calls": [piece]})
 
@@ -177,7 +185,7 @@ class ChunkEncoder:
             rows = kept_rows(particle.state, "reasoning_details")
             return self._deltas(self._reasoning.details(rows)) if rows else b""
         signature = thought_signature(particle.state) if particle.vendor == "gemini" else None
-        if signature is None:
+        if signature is None or isinstance(self._last_part, _UNANSWERABLE):
             return b""
         call_id = self._latest_call if isinstance(self._last_part, p.ToolCall) else None
         return self._deltas(self._reasoning.call_signature(signature, call_id))
@@ -248,9 +256,7 @@ class ChunkEncoder:
         return out
 
     def _delta(self, delta: Delta) -> bytes:
-        data = jsontext.dump_bytes(delta)
-        self._answer_bytes += len(data)
-        return self.open() + self._head + data + self._tail
+        return self.open() + self._head + jsontext.dump_bytes(delta) + self._tail
 
 
 def _frame(envelope: dict[str, Any], include_usage: bool) -> tuple[bytes, bytes]:

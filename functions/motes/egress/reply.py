@@ -211,6 +211,11 @@ def told_details(rows: list[dict[str, Any]], hidden: bool) -> list[dict[str, Any
     return [row for row in rows if not hidden or row.get("type") == "reasoning.encrypted"]
 
 
+def size_of(text: str) -> int:
+    """Bytes of UTF-8, for an estimate."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
 def _estimate(size: int | None) -> int | None:
     return None if size is None else -(-size // _BYTES_PER_TOKEN)
 
