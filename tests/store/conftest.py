@@ -9,6 +9,7 @@ from fakes.tables import TABLE, make_table
 from motes.aws import AWS
 from motes.settings import load_settings
 from motes.store.opening import open_stores
+from motes.store.sqlite import SqliteRuns
 
 
 @pytest.fixture
@@ -42,3 +43,14 @@ def opened(request, tmp_path):
         request.getfixturevalue("amazon")
     settings = load_settings(environ, tmp_path)
     return lambda: open_stores(settings, AWS())
+
+
+@pytest.fixture(params=["sqlite"])
+def opened_runs(request, tmp_path):
+    """How another process opens the same store of runs."""
+    return lambda: SqliteRuns(tmp_path / "home" / "motes.sqlite")
+
+
+@pytest.fixture
+def runs(opened_runs):
+    return opened_runs()

@@ -11,6 +11,8 @@ from motes.settings import Settings
 from motes.store.base import HealthStore, KeyStore
 from motes.store.dynamo import DynamoHealth, DynamoKeys
 from motes.store.files import FileHealth, FileKeys
+from motes.store.runs import RunStore
+from motes.store.sqlite import SqliteRuns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +21,7 @@ class Stores:
 
     keys: KeyStore
     health: HealthStore
+    runs: RunStore
     is_remote: bool
 
 
@@ -28,11 +31,13 @@ def open_stores(settings: Settings, aws: AWS) -> Stores:
         return Stores(
             keys=DynamoKeys(settings.table, aws),
             health=DynamoHealth(settings.table, aws),
+            runs=SqliteRuns(settings.home / "motes.sqlite"),
             is_remote=True,
         )
     return Stores(
         keys=FileKeys(key_file(settings)),
         health=FileHealth(settings.home / "health.json"),
+        runs=SqliteRuns(settings.home / "motes.sqlite"),
         is_remote=False,
     )
 

@@ -6,7 +6,7 @@ lies in the pages of the journal, and only for a run that asked for one.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from motes.errors import ErrorKind
 from motes.particles import UpstreamHandle
@@ -42,8 +42,12 @@ class StoredRun:
 
     `worker` names the process that runs it, `lease_until` when that must have been renewed. `first_seq` is
     the number of the first particle of the attempt that has the handle: a vendor's replay begins there.
-    `last_seq` is the last particle of the journal. `due_at` is when cleaning up looks at it; without one it
-    never does. `tries` counts failed clean-ups and `problem` says what failed last, in our words.
+    `last_seq` is the last particle of the journal.
+
+    `due_at` is when cleaning up looks at it (of a run that goes on: when its lease runs out); without one it
+    never does, and the store forgets the run two weeks after it was written last. What is over by then goes:
+    the vendor's copy unless `kept_until` is later, the journal unless `journal_until` is, the run with the
+    last of them. `tries` counts failed clean-ups and `problem` says what failed last, in our words.
     """
 
     id: str
@@ -68,26 +72,40 @@ class StoredRun:
     last_seq: int = 0
     ended: float | None = None
     due_at: float | None = None
+    kept_until: float | None = None
+    journal_until: float | None = None
     is_cancelled: bool = False
     tries: int = 0
     problem: str | None = None
 
+    @property
+    def is_listed(self) -> bool:
+        """Whether its owner can still do anything with it."""
+        return self.state == "running" or self.handle is not None or self.is_resumable
+
 
 @dataclass(frozen=True, slots=True)
 class RunFlags:
-    """What a writer learns when it writes. `is_lost`: another process has taken the run, or it is gone, and
-    this one must write no more.
+    """What a writer learns when it writes. `is_lost`: another process has taken the run, or it is gone, or
+    its journal has gone on without this writer, which must write no more.
     """
 
     is_cancelled: bool = False
     is_lost: bool = False
 
 
+LOST: Final = RunFlags(is_lost=True)
+
+MAX_PAGE_BYTES: Final = 3 * 1024 * 1024
+"""The largest body of a page: what DynamoDB writes in one transaction, with room for the rest of it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """A page of a journal: the particles `first` to `last`, without a gap, as compressed lines of JSON.
 
-    `is_last`: the run's `End` stands in it.
+    `is_last`: the run's `End` stands in it. Of at most `MAX_PAGE_BYTES`; it is cheapest below 1 KB, where
+    DynamoDB takes it as one unit.
     """
 
     first: int
@@ -99,12 +117,18 @@ class Page:
 class RunStore(Protocol):
     """The runs and their journals. Methods raise StoreError where the store fails; none blocks the loop.
 
-    A run that is missing and a run of somebody else are one to a caller: `get` with an owner makes the same
-    calls for both and gives None.
+    A run that is missing and a run of somebody else are one to a caller: `get` and `cancel` with an owner
+    make the same calls for both and give None.
     """
 
-    async def put(self, run: StoredRun) -> None:
-        """Keep a run that is new, or replace all that is known of it but a flag to cancel."""
+    async def put(self, run: StoredRun) -> bool:
+        """Keep a run that is new; False, and nothing changed, where its id is there already."""
+        ...
+
+    async def update(self, run: StoredRun, *, worker: str) -> RunFlags:
+        """Replace what is known of a run that is that worker's: its lease and worker too, which may be given
+        up so. What stays: the flag to cancel, `last_seq`, and the fields that tell whose run it is.
+        """
         ...
 
     async def get(self, id: str, *, owner: str | None) -> StoredRun | None:
@@ -114,14 +138,15 @@ class RunStore(Protocol):
     async def list(
         self, *, owner: str | None, limit: int, before: float | None = None
     ) -> Sequence[StoredRun]:
-        """The newest runs that have a handle or a journal, or are running; created before that time."""
+        """The newest runs that are listed (`is_listed`), the newest first; created before that time."""
         ...
 
     async def set_handle(
         self, id: str, handle: UpstreamHandle, *, first_seq: int, due_at: float
-    ) -> UpstreamHandle:
+    ) -> UpstreamHandle | None:
         """Keep the handle, in one conditional write, and give the one that is kept: of two, that of the run
-        which was created earlier.
+        which was created earlier; None where our run is gone. A handle that is not kept is the caller's to
+        have deleted. The same one again moves `first_seq` and `due_at`.
         """
         ...
 
@@ -129,12 +154,16 @@ class RunStore(Protocol):
         """Renew the lease of that worker."""
         ...
 
-    async def claim(self, run: StoredRun, *, worker: str, until: float, now: float) -> bool:
-        """Take a run whose lease has run out; False where another was faster."""
+    async def claim(self, run: StoredRun, *, worker: str, until: float, now: float) -> StoredRun | None:
+        """Take a run whose lease has run out, and give it as it is then; None where another was faster, or
+        the run is gone.
+        """
         ...
 
     async def append(self, id: str, page: Page, *, worker: str, until: float) -> RunFlags:
-        """Add a page and renew the lease. The same page twice is one page."""
+        """Add the page behind the last one and renew the lease, both or neither. The same page twice is one
+        page. Raises StoreError for a page beyond `MAX_PAGE_BYTES`.
+        """
         ...
 
     async def pages(self, id: str, *, after: int, limit: int) -> Sequence[Page]:
@@ -146,15 +175,21 @@ class RunStore(Protocol):
         ...
 
     async def due(self, now: float, limit: int) -> Sequence[StoredRun]:
-        """Runs whose `due_at` is over, of every state but `parked`, the longest due first; where the index
-        lags behind, a run may be missing or have changed.
+        """Runs whose `due_at` is over and which nobody has a lease of, of every state but `parked`, as they
+        are now, the longest due first.
         """
         ...
 
-    async def postpone(self, run: StoredRun, *, until: float, problem: str, is_parked: bool = False) -> None:
-        """Another try later, or none."""
+    async def postpone(self, run: StoredRun, *, until: float, problem: str, is_parked: bool = False) -> bool:
+        """Another try later, or none, and give up the lease; False where the run is not `run.worker`'s."""
+        ...
+
+    async def drop_pages(self, id: str) -> None:
+        """Remove the run's pages, and keep the run."""
         ...
 
     async def delete(self, id: str) -> None:
-        """Remove the run's pages, then the run. What is not there is no fault."""
+        """Remove the run's pages, then the run, which is `deleting` and nobody's meanwhile. What is not there
+        is no fault.
+        """
         ...

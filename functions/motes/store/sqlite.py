@@ -1,0 +1,300 @@
+"""Runs in one file of `MOTES_HOME`: the local store, which several processes share and a restart does not
+touch.
+
+Each method is one transaction in a thread; `sqlite3` is imported with the first. A file is readable by its
+owner only. Must never be used over a network's file system: its locks are not to be relied on there.
+"""
+
+import asyncio
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from motes import jsontext
+from motes.errors import PrepareError, StoreError
+from motes.particles import UpstreamHandle
+from motes.store.run_fields import (
+    KEEP_SECONDS,
+    checked,
+    fields_of,
+    flags_of,
+    postponed,
+    run_of,
+    updated,
+    with_handle,
+    without_gap,
+)
+from motes.store.runs import LOST, Page, RunFlags, StoredRun
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+T = TypeVar("T")
+
+VERSION: Final = 1
+"""Of the schema, in `user_version`."""
+
+_BUSY_SECONDS: Final = 10.0
+# A change to write-ahead logging does not wait for others by itself.
+_OPENINGS: Final = 50
+_PAUSE_SECONDS: Final = 0.05
+
+_SCHEMA: Final = (
+    """CREATE TABLE runs (
+        id TEXT PRIMARY KEY, owner TEXT NOT NULL, created REAL NOT NULL, is_listed INTEGER NOT NULL,
+        state TEXT NOT NULL, due_at REAL, lease_until REAL, written REAL NOT NULL, fields BLOB NOT NULL
+    ) WITHOUT ROWID""",
+    "CREATE INDEX runs_due ON runs (due_at) WHERE due_at IS NOT NULL AND state != 'parked'",
+    "CREATE INDEX runs_of_owner ON runs (owner, created) WHERE is_listed",
+    "CREATE INDEX runs_by_age ON runs (created) WHERE is_listed",
+    "CREATE INDEX runs_never_due ON runs (written) WHERE due_at IS NULL",
+    """CREATE TABLE pages (
+        run TEXT NOT NULL, last INTEGER NOT NULL, first INTEGER NOT NULL, is_last INTEGER NOT NULL,
+        body BLOB NOT NULL, PRIMARY KEY (run, last)
+    ) WITHOUT ROWID""",
+)
+_KEEP: Final = "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+Change = Callable[[StoredRun], StoredRun | None]
+
+
+class SqliteRuns:
+    """A `RunStore`."""
+
+    def __init__(self, path: Path, now: Callable[[], float] = time.time) -> None:
+        self.path = path
+        self._now = now
+        self._lock = threading.Lock()
+        self._opened: Connection | None = None
+
+    async def put(self, run: StoredRun) -> bool:
+        """See `RunStore`."""
+        return await self._do(lambda db: _read(db, run.id) is None and self._keep(db, run))
+
+    async def update(self, run: StoredRun, *, worker: str) -> RunFlags:
+        """See `RunStore`."""
+        return await self._as_worker(run.id, worker, lambda there: updated(there, run))
+
+    async def get(self, id: str, *, owner: str | None) -> StoredRun | None:
+        """See `RunStore`."""
+        return _owned(await self._do(lambda db: _read(db, id)), owner)
+
+    async def list(
+        self, *, owner: str | None, limit: int, before: float | None = None
+    ) -> Sequence[StoredRun]:
+        """See `RunStore`."""
+        until = float("inf") if before is None else before
+        whose, known = ("1", ()) if owner is None else ("owner = ?", (owner,))
+        asked = f"SELECT fields FROM runs WHERE is_listed AND {whose} AND created < ?"  # noqa: S608 (our words)
+        ordered = f"{asked} ORDER BY created DESC, id DESC LIMIT ?"
+        return await self._do(lambda db: _runs(db, ordered, (*known, until, limit)))
+
+    async def set_handle(
+        self, id: str, handle: UpstreamHandle, *, first_seq: int, due_at: float
+    ) -> UpstreamHandle | None:
+        """See `RunStore`."""
+        there = await self._change(id, lambda run: with_handle(run, handle, first_seq, due_at))
+        return None if there is None else there.handle
+
+    async def renew(self, id: str, *, worker: str, until: float) -> RunFlags:
+        """See `RunStore`."""
+        return await self._as_worker(id, worker, lambda run: replace(run, lease_until=until))
+
+    async def claim(self, run: StoredRun, *, worker: str, until: float, now: float) -> StoredRun | None:
+        """See `RunStore`."""
+
+        def taken(there: StoredRun) -> StoredRun | None:
+            is_held = there.worker != worker and there.lease_until is not None and there.lease_until > now
+            return None if is_held else replace(there, worker=worker, lease_until=until)
+
+        return await self._change(run.id, taken)
+
+    async def append(self, id: str, page: Page, *, worker: str, until: float) -> RunFlags:
+        """See `RunStore`."""
+        checked(page)
+        return await self._do(lambda db: self._append(db, id, page, worker, until))
+
+    async def pages(self, id: str, *, after: int, limit: int) -> Sequence[Page]:
+        """See `RunStore`."""
+        asked = (
+            "SELECT first, last, body, is_last FROM pages WHERE run = ? AND last > ? ORDER BY last LIMIT ?"
+        )
+        rows = await self._do(lambda db: db.execute(asked, (id, after, limit)).fetchall())
+        found = [Page(first=row[0], last=row[1], body=row[2], is_last=bool(row[3])) for row in rows]
+        return without_gap(found, after)
+
+    async def cancel(self, id: str, *, owner: str | None) -> StoredRun | None:
+        """See `RunStore`."""
+        return await self._change(id, lambda run: _owned(replace(run, is_cancelled=True), owner))
+
+    async def due(self, now: float, limit: int) -> Sequence[StoredRun]:
+        """See `RunStore`."""
+        asked = (
+            "SELECT fields FROM runs WHERE due_at <= ?1 AND state != 'parked'"
+            " AND (lease_until IS NULL OR lease_until <= ?1) ORDER BY due_at LIMIT ?2"
+        )
+
+        def found(db: "Connection") -> list[StoredRun]:
+            _forget(db, now - KEEP_SECONDS)
+            return _runs(db, asked, (now, limit))
+
+        return await self._do(found)
+
+    async def postpone(self, run: StoredRun, *, until: float, problem: str, is_parked: bool = False) -> bool:
+        """See `RunStore`."""
+        flags = await self._as_worker(
+            run.id, run.worker, lambda there: postponed(there, until, problem, is_parked)
+        )
+        return not flags.is_lost
+
+    async def drop_pages(self, id: str) -> None:
+        """See `RunStore`."""
+        await self._do(lambda db: db.execute("DELETE FROM pages WHERE run = ?", (id,)))
+
+    async def delete(self, id: str) -> None:
+        """See `RunStore`. One transaction: nobody sees the run without its pages."""
+
+        def gone(db: "Connection") -> None:
+            db.execute("DELETE FROM pages WHERE run = ?", (id,))
+            db.execute("DELETE FROM runs WHERE id = ?", (id,))
+
+        await self._do(gone)
+
+    async def _as_worker(self, id: str, worker: str | None, change: Change) -> RunFlags:
+        there = await self._change(id, lambda run: change(run) if run.worker == worker else None)
+        return LOST if there is None else RunFlags(is_cancelled=there.is_cancelled)
+
+    async def _change(self, id: str, change: Change) -> StoredRun | None:
+        """The run as it stands then; None, and nothing changed, where there is none or the change is none."""
+
+        def changed(db: "Connection") -> StoredRun | None:
+            there = _read(db, id)
+            run = there and change(there)
+            return run if run and self._keep(db, run) else None
+
+        return await self._do(changed)
+
+    def _append(self, db: "Connection", id: str, page: Page, worker: str, until: float) -> RunFlags:
+        there = _read(db, id)
+        flags = flags_of(there, worker)
+        if there is None or flags.is_lost:
+            return LOST
+        if page.first != there.last_seq + 1:
+            return flags if _has(db, id, page) else LOST
+        row = (id, page.last, page.first, page.is_last, page.body)
+        db.execute("INSERT INTO pages VALUES (?, ?, ?, ?, ?)", row)
+        self._keep(db, replace(there, last_seq=page.last, lease_until=until))
+        return flags
+
+    def _keep(self, db: "Connection", run: StoredRun) -> bool:
+        values = (run.id, run.owner, run.created, run.is_listed, run.state, run.due_at, run.lease_until)
+        db.execute(_KEEP, (*values, self._now(), jsontext.dump_bytes(fields_of(run))))
+        return True
+
+    async def _do(self, work: "Callable[[Connection], T]") -> T:
+        return await asyncio.to_thread(self._done, work)
+
+    def _done(self, work: "Callable[[Connection], T]") -> T:
+        import sqlite3
+
+        try:
+            with self._lock:
+                return _transacted(self._connection(), work)
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path}: runs cannot be kept now: {error}") from None
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from None
+
+    def _connection(self) -> "Connection":
+        if self._opened is None:
+            self._opened = _open(self.path)
+            # A connection that nobody closes is one that Python complains of.
+            weakref.finalize(self, self._opened.close)
+        return self._opened
+
+
+def _open(path: Path) -> "Connection":
+    import sqlite3
+
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # Made here, since SQLite would make it readable by all; its other files take its mode over.
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        _log_ahead(db)
+        db.execute("PRAGMA synchronous = NORMAL")
+        _transacted(db, lambda db: _make(db, path))
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _log_ahead(db: "Connection") -> None:
+    """Readers and a writer side by side; and a process that is killed leaves nothing half done."""
+    import sqlite3
+
+    for _ in range(_OPENINGS):
+        with suppress(sqlite3.OperationalError):
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        time.sleep(_PAUSE_SECONDS)
+    db.execute("PRAGMA journal_mode = WAL")
+
+
+def _make(db: "Connection", path: Path) -> None:
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if version > VERSION:
+        raise PrepareError(
+            f"{path}: was written by a newer version of motes; update this one, or move the file away",
+            code="bad_setting",
+        )
+    if version == 0:
+        for statement in _SCHEMA:
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _transacted(db: "Connection", work: "Callable[[Connection], T]") -> T:
+    """All of it or nothing. The lock is taken at once: what is read then is what is changed."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        result = work(db)
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    return result
+
+
+def _read(db: "Connection", id: str) -> StoredRun | None:
+    found = _runs(db, "SELECT fields FROM runs WHERE id = ?", (id,))
+    return found[0] if found else None
+
+
+def _runs(db: "Connection", asked: str, values: tuple[Any, ...]) -> list[StoredRun]:
+    return [run_of(jsontext.loads(fields)) for (fields,) in db.execute(asked, values)]
+
+
+def _owned(run: StoredRun | None, owner: str | None) -> StoredRun | None:
+    """The run, unless it is somebody else's."""
+    return run if run is not None and owner in (None, run.owner) else None
+
+
+def _has(db: "Connection", id: str, page: Page) -> bool:
+    asked = "SELECT 1 FROM pages WHERE run = ? AND last = ? AND first = ?"
+    return db.execute(asked, (id, page.last, page.first)).fetchone() is not None
+
+
+def _forget(db: "Connection", before: float) -> None:
+    """Remove what nobody will clean up: it has no time to be due at, and was written before that one."""
+    never = "SELECT id FROM runs WHERE due_at IS NULL AND written < ?"
+    db.execute(f"DELETE FROM pages WHERE run IN ({never})", (before,))  # noqa: S608 (our words)
+    db.execute(f"DELETE FROM runs WHERE id IN ({never})", (before,))  # noqa: S608 (our words)
