@@ -11,7 +11,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -226,13 +226,12 @@ def _open(path: Path) -> "Connection":
     # Made here, since SQLite would make it readable by all; its other files take its mode over.
     os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
     db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    try:
+    with ExitStack() as undo:
+        undo.callback(db.close)
         _log_ahead(db)
         db.execute("PRAGMA synchronous = NORMAL")
         _transacted(db, lambda db: _make(db, path))
-    except BaseException:
-        db.close()
-        raise
+        undo.pop_all()
     return db
 
 
@@ -267,11 +266,10 @@ def _transacted(db: "Connection", work: "Callable[[Connection], T]") -> T:
     try:
         result = work(db)
         db.execute("COMMIT")
-    except BaseException:
+        return result
+    finally:
         if db.in_transaction:
             db.execute("ROLLBACK")
-        raise
-    return result
 
 
 def _read(db: "Connection", id: str) -> StoredRun | None:
