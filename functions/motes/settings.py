@@ -44,6 +44,7 @@ class TimeoutSettings(_Closed):
     connect: float | None = Field(default=None, gt=0)
     first_byte: float | None = Field(default=None, gt=0)
     idle: float | None = Field(default=None, gt=0)
+    quiet: float | None = Field(default=None, gt=0)
 
 
 class VendorSettings(_Closed):

@@ -55,6 +55,22 @@ async def test_any_byte_resets_the_idle_timeout():
 
 
 @in_virtual_time
+async def test_signs_of_life_without_a_word_end_as_a_timeout_after_half_an_hour():
+    pings = [move for _ in range(1000) for move in (b"\n", 10.0)]
+    said = await said_by(Upstream(Answer([line(text="so far"), *pings, *GOOD])))
+    assert said.text == "so far"
+    assert (said.issue.phase, said.issue.error.code) == ("dispatch-read", "quiet_timeout")
+    assert said.at(p.End) == pytest.approx([1800.0], abs=11)
+
+
+@in_virtual_time
+async def test_a_word_now_and_then_keeps_an_answer_alive():
+    moves = [move for _ in range(10) for move in (line(text="a"), *[100.0, b"\n"] * 17)]
+    said = await said_by(Upstream(Answer([*moves, *GOOD])))
+    assert said.end.stop == "ok"
+
+
+@in_virtual_time
 async def test_a_timeout_of_the_vendors_row_counts():
     dispatch = tiny_dispatch(timeouts=Timeouts(first_byte=7.0, idle=3.0))
     late = await said_by(Upstream(Answer([100.0])), dispatch)

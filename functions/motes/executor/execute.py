@@ -63,6 +63,7 @@ class Attempt:
         self._run = run
         self._transmitter = Transmitter(run.options.new_id)
         self._started = asyncio.get_running_loop().time()
+        self._spoke_at = self._started
         self._received = 0
         self._stop_limit: float | None = None
         self._cut: VendorError | None = None
@@ -145,6 +146,8 @@ class Attempt:
             async with aclosing(self._fed(decoder.pieces(chunk), pump)) as batches:
                 async for batch in batches:
                     yield batch
+                    if batch:
+                        self._spoke_at = asyncio.get_running_loop().time()
             if self._cut or not chunk:
                 yield pump.close(self._cut)
 
@@ -184,6 +187,8 @@ class Attempt:
         return chunk
 
     def _while_reading(self, failure: Exception) -> VendorError:
+        if isinstance(failure, TimeoutError) and self._received and self._is_quiet():
+            return failures.quiet(self._dispatch.timeouts)
         return failures.while_reading(failure, self._received, self._dispatch.timeouts)
 
     def _is_overdue(self) -> bool:
@@ -191,14 +196,19 @@ class Attempt:
         now = asyncio.get_running_loop().time()
         if self._transmitter.stopped is not None and self._stop_limit is None:
             self._stop_limit = now + min(self._dispatch.timeouts.idle, _AFTER_STOP_SECONDS)
-        return self._stop_limit is not None and now >= self._stop_limit
+        return self._is_quiet() or (self._stop_limit is not None and now >= self._stop_limit)
+
+    def _is_quiet(self) -> bool:
+        """Whether the upstream has shown no more than signs of life for too long."""
+        return asyncio.get_running_loop().time() >= self._spoke_at + self._dispatch.timeouts.quiet
 
     def _limit(self) -> float:
         """Until when the next byte must be here. The time a slow reader takes is not the upstream's."""
         timeouts = self._dispatch.timeouts
         if not self._received:
             return self._started + timeouts.first_byte
-        limit = asyncio.get_running_loop().time() + timeouts.idle
+        idle = asyncio.get_running_loop().time() + timeouts.idle
+        limit = min(idle, self._spoke_at + timeouts.quiet)
         return limit if self._stop_limit is None else min(limit, self._stop_limit)
 
     def _took(self, size: int) -> None:

@@ -55,6 +55,11 @@ def while_reading(failure: Exception, received: int, timeouts: Timeouts) -> Vend
     return _broken(failure, f"the connection to the upstream broke {what}")
 
 
+def quiet(timeouts: Timeouts) -> VendorError:
+    """The answer goes on, and says nothing."""
+    return _timeout("quiet_timeout", f"the upstream sent nothing but signs of life for {timeouts.quiet:g} s")
+
+
 def redirected(response: httpx.Response) -> VendorError:
     """A redirect is not followed: the key would travel to wherever it points."""
     target = response.headers.get("location", "")

@@ -14,7 +14,7 @@ from motes.vendor_errors import RETRYABLE_STATUSES
 
 # The request reached the vendor and used up its whole time: asking again would only double the wait and
 # the bill. The caller may still do so.
-_TIME_IS_SPENT: Final = frozenset({"first_byte_timeout", "idle_timeout"})
+_TIME_IS_SPENT: Final = frozenset({"first_byte_timeout", "idle_timeout", "quiet_timeout"})
 
 
 @dataclass(frozen=True, slots=True)

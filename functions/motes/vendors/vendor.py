@@ -30,11 +30,15 @@ NO_AUTH: Final = Auth("none")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeouts:
-    """Seconds; each is reset as its name says, and a setting overrides it."""
+    """Seconds; a setting overrides each. `connect` is for the connection, `first_byte` for the first byte of
+    the answer, `idle` for the next one, and `quiet` for the next event that says anything: a vendor may go on
+    sending signs of life for ever.
+    """
 
     connect: float = 10.0
     first_byte: float = 300.0
     idle: float = 120.0
+    quiet: float = 1800.0
 
 
 DEFAULT_TIMEOUTS: Final = Timeouts()
