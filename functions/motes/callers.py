@@ -13,10 +13,10 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
+from motes.dataclass import dataclass
 from motes.remembered import Remembered
 from motes.settings import Settings
 from motes.store.base import KeyStore

@@ -12,8 +12,9 @@ are no exceptions, only `VendorError` values inside `Issue` particles.
       StoreError        500   the store failed; the run itself goes on
 """
 
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from motes.dataclass import dataclass
 
 ErrorKind = Literal[
     "invalid_request",

@@ -5,10 +5,11 @@ they came to be: no vendor, no stream, no clock.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from motes import particles as p
+from motes.dataclass import dataclass
 from motes.errors import VendorError
 
 

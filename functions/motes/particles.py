@@ -8,9 +8,10 @@ additions to the reference keys (`rf_`, `warn`, `set-response-id`, `_fci.id`, `i
 """
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, field
 from typing import Any, Final, Literal, TypeAlias
 
+from motes.dataclass import dataclass
 from motes.errors import VendorError
 
 EndReason = Literal[

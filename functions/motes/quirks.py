@@ -5,9 +5,10 @@ name is not a quirk: it becomes a field here. Must never hold a function.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal
 
+from motes.dataclass import dataclass
 from motes.errors import ErrorKind
 
 TokenField = Literal["max_tokens", "max_completion_tokens", "by-model"]

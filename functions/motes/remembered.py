@@ -8,9 +8,10 @@ process never finds an answer too old. Must never lose a known answer to a sourc
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, Generic, TypeVar
 
+from motes.dataclass import dataclass
 from motes.errors import StoreError
 
 _log = logging.getLogger("motes.store")

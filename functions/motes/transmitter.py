@@ -7,10 +7,11 @@ Must never raise for what a vendor sends, and never branch on a vendor.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
 
 from motes import particles as p
+from motes.dataclass import dataclass
 from motes.errors import VendorError
 from motes.jsontext import mend_surrogates
 from motes.thinktags import ThinkTags

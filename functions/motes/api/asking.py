@@ -5,7 +5,7 @@ Must never send anything upstream; whatever it refuses, it refuses before the fi
 
 import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
@@ -19,6 +19,7 @@ from motes.api.envelope import NOTES
 from motes.api.gateway import Gateway
 from motes.callers import Admission
 from motes.chat import ChatRequest
+from motes.dataclass import dataclass
 from motes.dispatch import Dispatch, generate
 from motes.egress.failure import presentable
 from motes.egress.reply import Reply, signature_format

@@ -6,9 +6,9 @@ control particles wait with it. Must never lose or reorder a particle.
 
 import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 
 from motes import particles as p
+from motes.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Must never hold state of a request. What it holds lives as long as the process.
 import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import httpx
 
@@ -16,6 +16,7 @@ from motes.api.health import HealthObserver
 from motes.aws import AWS
 from motes.callers import KeyRing, open_keys
 from motes.credentials import VendorKeys, open_vendor_keys
+from motes.dataclass import dataclass
 from motes.dispatch import Dispatch
 from motes.executor import pipeline
 from motes.executor.connection import open_client

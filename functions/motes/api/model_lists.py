@@ -7,12 +7,12 @@ Must never be on the way of a chat, ask a vendor nobody set up, or let one that 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from motes.api.gateway import Gateway
 from motes.api.logline import logline
+from motes.dataclass import dataclass
 from motes.dispatch import errand
 from motes.errors import MotesError, StoreError
 from motes.executor.fetch import MAX_JSON, FetchFailed, fetch

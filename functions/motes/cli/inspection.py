@@ -4,13 +4,14 @@ Pure but for the settings and key files it reads. Must never quote a value that 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from motes.cli.absent import ONLY_SERVED, absence, whole_catalogue
 from motes.credentials import vendor_key
+from motes.dataclass import dataclass
 from motes.errors import MotesError, PrepareError
 from motes.settings import FILE_NAME, Settings, closest, load_settings
 from motes.store.files import FileKeys

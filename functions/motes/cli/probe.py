@@ -6,7 +6,6 @@ Must never retry (the first answer is what is asked about) and never show a key.
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from motes import dispatch
 from motes import particles as p
 from motes.cli.absent import absence, whole_catalogue
 from motes.credentials import vendor_key
+from motes.dataclass import dataclass
 from motes.egress.failure import failure_of, presentable
 from motes.egress.message_json import usage_json
 from motes.errors import PrepareError

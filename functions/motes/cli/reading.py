@@ -5,12 +5,13 @@ defaults, with a word. Must never guess a dialect.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, cast, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
 from motes.cli.recording import Recording, Unreadable
+from motes.dataclass import dataclass
 from motes.dialects.base import Dialect, DialectName
 from motes.dialects.registry import resolve
 from motes.model_rules import of_model

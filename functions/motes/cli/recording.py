@@ -5,12 +5,13 @@ Must never guess: what cannot be read is `Unreadable`, with the reason.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
 from motes import jsontext
+from motes.dataclass import dataclass
 
 _T = TypeVar("_T")
 

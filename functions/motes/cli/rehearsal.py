@@ -10,7 +10,6 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -22,6 +21,7 @@ from motes.api.gateway import open_gateway
 from motes.cli.show import Kind, Show
 from motes.cli.terminal import Terminal
 from motes.codec import from_wire
+from motes.dataclass import dataclass
 from motes.demo.rows import demo_rows
 from motes.demux.jsonl import JSONLinesDemuxer
 from motes.hosts.local import running

@@ -4,12 +4,12 @@ Pure. Must never print: the command does, through its terminal.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from motes import jsontext
 from motes import particles as p
 from motes.codec import to_wire
+from motes.dataclass import dataclass
 from motes.egress.completion import completion
 from motes.egress.failure import error_object, presentable
 from motes.egress.message_json import error_json, message_json

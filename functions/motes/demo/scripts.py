@@ -7,8 +7,10 @@ stands for what the user said last, `{result}` for what a tool answered after th
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, TypeAlias
+
+from motes.dataclass import dataclass
 
 MAX_SAID_CHARS: Final = 2000
 _PLACES: Final = re.compile(r"\{(question|result)\}")

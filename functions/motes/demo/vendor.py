@@ -4,11 +4,12 @@ Must answer every request, also one that makes no sense, as the vendor of its pa
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import count
 from typing import Final
 
 from motes import jsontext
+from motes.dataclass import dataclass
 from motes.demo.chat_wire import ChatWire
 from motes.demo.generate_wire import GenerateWire
 from motes.demo.messages_wire import MessagesWire

@@ -5,10 +5,10 @@ Pure. Must never hold a word of one wire.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
 from motes import jsontext
+from motes.dataclass import dataclass
 from motes.demo.scripts import Beat, Call, Cut, Pause, Quote, Say, Think
 
 _WORDS: Final = re.compile(r"\S+\s*|\s+")

@@ -5,8 +5,9 @@ the demuxer gives nothing more.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from motes.dataclass import dataclass
 
 # 64 MiB: a generated image or an audio clip arrives as one base64 datum; nobody's text comes near.
 MAX_EVENT_BYTES: Final = 64 * 1024 * 1024

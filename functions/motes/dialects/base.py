@@ -4,10 +4,11 @@ Must never hold behaviour of one vendor (a vendor's differences are data, `Quirk
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal, Protocol
 
 from motes.chat import ChatRequest
+from motes.dataclass import dataclass
 from motes.demux.base import Demuxer, WireEvent
 from motes.quirks import Quirks
 from motes.transmitter import Emitter

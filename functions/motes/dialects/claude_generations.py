@@ -6,8 +6,9 @@ guides (platform.claude.com/docs, read 2026-11-29).
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from motes.dataclass import dataclass
 
 Version = tuple[int, int]
 

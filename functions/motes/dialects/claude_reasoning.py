@@ -7,10 +7,11 @@ thinking" and "Effort" (platform.claude.com/docs, read 2026-11-29).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from motes.chat import ChatRequest, Effort
+from motes.dataclass import dataclass
 from motes.dialects.claude_generations import Generation
 
 MIN_BUDGET: Final = 1_024

@@ -6,10 +6,11 @@ without a note. Source: OpenAI API reference, "Create chat completion", `tools` 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 from motes.chat import ChatRequest, FunctionDefinition, Tool
+from motes.dataclass import dataclass
 from motes.errors import InvalidRequest
 
 Choice = Literal["auto", "required", "none"]

@@ -4,10 +4,11 @@ Pure values and views. Must never read a clock or make an id: both are arguments
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from motes import particles as p
+from motes.dataclass import dataclass
 from motes.egress.message_json import usage_json
 from motes.settings import Keepalive, ReasoningField
 

@@ -8,7 +8,7 @@ there is another attempt.
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 import httpx
@@ -16,6 +16,7 @@ import httpx
 from motes import jsontext
 from motes import particles as p
 from motes.continuation import continued
+from motes.dataclass import dataclass
 from motes.dispatch import Dispatch
 from motes.errors import VendorError
 from motes.executor import failures

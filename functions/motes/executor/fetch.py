@@ -7,13 +7,14 @@ quotes URLs and headers, and they hold keys.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import httpx
 
 from motes import jsontext
+from motes.dataclass import dataclass
 from motes.dispatch import Errand
 from motes.executor.failures import NETWORK
 

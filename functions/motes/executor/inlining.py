@@ -7,12 +7,13 @@ never put in what may run (SVG is no picture here), nor close a fence before the
 import base64
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import httpx
 
 from motes import particles as p
+from motes.dataclass import dataclass
 from motes.dispatch import FileErrands
 from motes.executor.fetch import FetchFailed, fetch
 

@@ -4,10 +4,10 @@ The executor knows no log: a host passes an `Observer` in. Nothing here may carr
 URL, no body.
 """
 
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from motes import particles as p
+from motes.dataclass import dataclass
 
 Step = Literal["connecting", "waiting", "reading", "backing-off"]
 

@@ -4,11 +4,11 @@ Pure: the failure, the count and the dice are arguments. Must never grant a retr
 marked retryable, whatever its status.
 """
 
-from dataclasses import dataclass
 from random import Random
 from typing import Final
 
 from motes import particles as p
+from motes.dataclass import dataclass
 from motes.errors import VendorError
 from motes.vendor_errors import RETRYABLE_STATUSES
 

@@ -6,9 +6,10 @@ Must never repeat what was seen: once an attempt gave something visible, a failu
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from motes import particles as p
+from motes.dataclass import dataclass
 from motes.errors import VendorError
 from motes.executor.execute import Attempt, Held, Paused
 from motes.executor.policy import Backoff, backoff_of, delay_before

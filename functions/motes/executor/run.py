@@ -5,12 +5,13 @@ Values only. Must never outlive the run it belongs to.
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from random import Random, SystemRandom
 
 import httpx
 
+from motes.dataclass import dataclass
 from motes.dispatch import Dispatch
 from motes.executor.observer import Observer, Progress
 from motes.executor.policy import DEFAULT_POLICY, Policy

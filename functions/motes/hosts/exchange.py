@@ -9,8 +9,10 @@ Source: AWS Lambda developer guide, "Using the Lambda runtime API" (read 2026-11
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeAlias
+
+from motes.dataclass import dataclass
 
 Headers: TypeAlias = Iterable[tuple[str, str]]
 

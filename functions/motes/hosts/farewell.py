@@ -5,12 +5,12 @@ stop, and for the last moment before the platform's kill. Must never look like s
 went wrong inside.
 """
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from motes import jsontext
 from motes import particles as p
 from motes.codec import to_wire
+from motes.dataclass import dataclass
 from motes.egress.failure import error_object
 from motes.egress.openai_chat import DONE
 from motes.errors import VendorError

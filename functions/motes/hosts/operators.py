@@ -8,7 +8,6 @@ URL was configured. Must never show a key, but a new one to who makes it, once.
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal
 
@@ -25,6 +24,7 @@ from motes.api.logline import logline
 from motes.aws import AWS
 from motes.callers import KeyRing, open_keys
 from motes.credentials import VendorKeys, open_vendor_keys
+from motes.dataclass import dataclass
 from motes.errors import ErrorKind, MotesError, StoreError
 from motes.particles import Phase
 from motes.settings import Settings

@@ -13,10 +13,11 @@ import json
 import time
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from motes import __version__
+from motes.dataclass import dataclass
 from motes.hosts.exchange import Answer, Exchange, RuntimeGone, chunk, connect, connected, head, last_chunk
 
 _ROOT: Final = "/2018-06-01/runtime"

@@ -3,10 +3,10 @@
 Must never reach for the network: a table is first asked when something is wanted of it.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from motes.aws import AWS
+from motes.dataclass import dataclass
 from motes.settings import Settings
 from motes.store.base import HealthStore, KeyStore
 from motes.store.dynamo import DynamoHealth, DynamoKeys

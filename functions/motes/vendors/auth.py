@@ -7,11 +7,12 @@ Source: "Signature Version 4 for API requests" (docs.aws.amazon.com/IAM, read 20
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from motes.dataclass import dataclass
 from motes.errors import PrepareError
 from motes.vendors.vendor import Auth
 

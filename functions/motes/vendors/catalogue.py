@@ -11,7 +11,7 @@ there. No caller can name a host.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, Final, cast, get_args
@@ -20,6 +20,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import TypeAdapter, ValidationError
 
 from motes.complaints import told
+from motes.dataclass import dataclass
 from motes.dialects.base import DialectName
 from motes.errors import InvalidRequest, PrepareError, UnknownModel
 from motes.quirks import Quirks

@@ -5,10 +5,11 @@ failure. Sources: the vendors' API references, "List models" (read 2026-11-29).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 from urllib.parse import quote
 
+from motes.dataclass import dataclass
 from motes.dialects.base import DialectName
 from motes.vendors import list_fields as told
 from motes.vendors.list_fields import Json

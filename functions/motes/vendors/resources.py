@@ -7,10 +7,11 @@ or from a model. Sources: the Files API of Anthropic and of Google, the Containe
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from motes import particles as p
+from motes.dataclass import dataclass
 from motes.vendors.vendor import ResourceKind
 
 MIB: Final = 1024 * 1024

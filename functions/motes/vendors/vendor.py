@@ -4,9 +4,10 @@ Must never hold a secret: a row names where its key lies, not the key.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal
 
+from motes.dataclass import dataclass
 from motes.dialects.base import DialectName
 from motes.quirks import NO_QUIRKS, Quirks
 

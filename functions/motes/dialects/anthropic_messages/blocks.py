@@ -7,10 +7,11 @@ for what a block holds. Source: "Streaming Messages", "Extended thinking" and "C
 (platform.claude.com/docs, read 2026-11-29).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from motes import particles as p
+from motes.dataclass import dataclass
 from motes.dialects.anthropic_messages.citations import citation
 from motes.dialects.anthropic_messages.events import Json, obj, objects, text
 from motes.transmitter import Emitter

@@ -7,11 +7,11 @@ Source: "Server tools", "Web search tool", "Web fetch tool", "Code execution too
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from motes import jsontext
 from motes import particles as p
+from motes.dataclass import dataclass
 from motes.dialects.anthropic_messages.events import Json, obj, objects, text
 
 LONG: Final = 512

@@ -6,10 +6,11 @@ Source: Amazon Bedrock API reference, "ContentBlockStart", "ContentBlockDelta", 
 (read 2026-11-29).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 from motes import particles as p
+from motes.dataclass import dataclass
 from motes.dialects.bedrock_converse import citations
 from motes.dialects.bedrock_converse.events import Citation, Json, obj, text
 from motes.dialects.bedrock_converse.media import joined, media

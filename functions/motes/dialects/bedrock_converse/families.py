@@ -8,10 +8,11 @@ output", "Prompt caching"; Amazon Nova user guide, "Extended thinking" (read 202
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal
 
 from motes.chat import Effort
+from motes.dataclass import dataclass
 
 Control = Literal["none", "claude", "reasoning_effort", "reasoning", "reasoning_config", "reasoningConfig"]
 Forced = Literal["any", "tool"]

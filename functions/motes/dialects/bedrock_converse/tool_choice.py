@@ -6,10 +6,10 @@ send a choice that a model refuses. Source: Amazon Bedrock API reference, "ToolC
 (platform.claude.com/docs; both read 2026-11-29).
 """
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from motes.chat import ChatRequest
+from motes.dataclass import dataclass
 from motes.dialects.bedrock_converse.families import Family
 
 _MODES: Final = {"auto": "auto", "required": "any", "any": "any", "none": "none"}

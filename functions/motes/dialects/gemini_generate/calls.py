@@ -7,11 +7,12 @@ Source: Vertex AI reference, FunctionCall and PartialArg (streamFunctionCallArgu
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from motes import jsontext
 from motes import particles as p
+from motes.dataclass import dataclass
 from motes.dialects.gemini_generate.events import FunctionCall, PartialArg
 from motes.dialects.gemini_generate.fields import member, objects, text
 from motes.transmitter import Emitter

@@ -9,10 +9,10 @@ Source: ai.google.dev/api/generate-content, FinishReason and BlockReason, and th
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from motes import vendor_errors
+from motes.dataclass import dataclass
 from motes.dialects.gemini_generate.events import Candidate, PromptFeedback
 from motes.dialects.gemini_generate.fields import member, objects, text
 from motes.errors import ErrorKind, VendorError

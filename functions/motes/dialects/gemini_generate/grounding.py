@@ -9,11 +9,12 @@ ai.google.dev/gemini-api/docs/url-context, read 2026-11-29.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 from typing import Final
 
 from motes import particles as p
+from motes.dataclass import dataclass
 from motes.dialects.gemini_generate.events import CitationSource, GroundingMetadata, Segment
 from motes.dialects.gemini_generate.fields import an_object, count, member, objects, text
 from motes.jsontext import mend_surrogates

@@ -5,10 +5,11 @@ Must never ask anybody. Source: ai.google.dev/gemini-api/docs/deep-research and 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
 from motes import particles as p
+from motes.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,12 @@ change a call's id once it was told.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from motes import jsontext
 from motes import particles as p
+from motes.dataclass import dataclass
 from motes.dialects.openai_chat.fields import inner, place, text
 from motes.transmitter import Emitter
 

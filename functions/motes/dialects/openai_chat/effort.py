@@ -5,10 +5,11 @@ Sources: the vendors' API references named in `motes.vendors` (read 2026-11-29).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from motes.chat import ChatRequest, Effort
+from motes.dataclass import dataclass
 from motes.dialects.base import Traits
 from motes.model_rules import fits, rule_of
 from motes.quirks import Quirks

@@ -5,10 +5,11 @@ Must never send a choice without tools, nor one that this vendor refuses. Source
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from motes.chat import ChatRequest, FunctionDefinition, Tool
+from motes.dataclass import dataclass
 from motes.dialects.openai_chat.fields import inner, rows, text
 from motes.dialects.strict_schema import strictly
 from motes.errors import InvalidRequest

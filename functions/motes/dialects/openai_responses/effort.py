@@ -5,10 +5,10 @@ OpenAI guide "Reasoning models" (read 2026-11-29); the vendors' words are data (
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from motes.chat import ChatRequest, Effort
+from motes.dataclass import dataclass
 from motes.dialects.base import Traits
 from motes.model_rules import fits, rule_of
 from motes.quirks import ModelRule, Quirks

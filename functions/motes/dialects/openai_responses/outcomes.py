@@ -6,10 +6,11 @@ than an excerpt of what a tool gave, nor a password that stands in an address.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from motes import particles as p
+from motes.dataclass import dataclass
 from motes.dialects.openai_responses.fields import Json, inner, json_text, place, rows, strings, text
 
 _LONG: Final = 512

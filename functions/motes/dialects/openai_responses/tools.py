@@ -6,10 +6,11 @@ function's schema is strict: the vendor would decide. Source: OpenAI API referen
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from motes.chat import ChatRequest, FunctionDefinition, Tool
+from motes.dataclass import dataclass
 from motes.dialects.openai_responses.effort import Plan
 from motes.dialects.openai_responses.fields import Json, inner, rows, text
 from motes.dialects.strict_schema import strictly

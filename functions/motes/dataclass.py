@@ -1,0 +1,195 @@
+"""`dataclass` as the standard library has it, made in a tenth of the time.
+
+The standard library writes the source of six methods for every class and compiles it, which for ours is a
+tenth of a cold start. Here one compiled `__init__` serves all classes of one shape (its names are exchanged),
+the other methods are shared by all, and `__dataclass_fields__` is made by the standard library itself when
+somebody asks (`fields`, `replace`, `asdict`, `repr`). What is made behaves the same, as a test compares.
+
+Only what motes uses: always slotted, no inheritance, no `__post_init__`, and of `field` the defaults, `repr`
+and `metadata`. Must refuse anything else rather than ignore it.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, Field, FrozenInstanceError
+from functools import cache
+from reprlib import recursive_repr
+from types import CodeType, FunctionType
+from typing import Any, Final, Literal, TypeVar, dataclass_transform
+
+T = TypeVar("T")
+
+_FIELDS: Final = "__dataclass_fields__"
+_NOT_COPIED: Final = frozenset({"__dict__", "__weakref__"})
+
+
+class _Factory:
+    """Stands for an argument that was left out and has a factory."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+_FACTORY: Final = _Factory()
+
+
+@dataclass_transform(field_specifiers=(dataclasses.field,))
+def dataclass(
+    *,
+    slots: Literal[True],  # noqa: ARG001 (said where it is used, as with the standard library's)
+    frozen: bool = False,
+    kw_only: bool = False,
+) -> Callable[[type[T]], type[T]]:
+    """As `dataclasses.dataclass`. Raises TypeError and ValueError as that one does."""
+
+    def make(cls: type[T]) -> type[T]:
+        return _made(cls, frozen, kw_only)
+
+    return make
+
+
+def _made(cls: type[T], frozen: bool, kw_only: bool) -> type[T]:
+    types: dict[str, Any] = dict(cls.__annotations__)
+    body = {name: value for name, value in cls.__dict__.items() if name not in _NOT_COPIED}
+    given = {name: body.pop(name) for name in types if name in body}
+    body |= {
+        "__qualname__": cls.__qualname__,
+        "__slots__": tuple(types),
+        "__match_args__": () if kw_only else tuple(types),
+        "__init__": _init(cls.__qualname__, types, given, frozen, kw_only),
+        _FIELDS: _Fields(types, given, kw_only),
+        **(_FROZEN if frozen else _MUTABLE),
+    }
+    made: type[T] = type(cls.__name__, cls.__bases__, body)
+    return made
+
+
+def _init(
+    owner: str, types: Mapping[str, Any], given: Mapping[str, Any], frozen: bool, kw_only: bool
+) -> FunctionType:
+    """The class's own `__init__`: that of its shape, with its names and defaults."""
+    names: dict[str, Any] = {"_set": object.__setattr__, "_FACTORY": _FACTORY}
+    defaults: dict[str, Any] = {}
+    shape = ""
+    for name in types:
+        default, factory = _default_of(name, given)
+        if factory is not MISSING:
+            names[f"_make{len(shape)}"] = factory
+            default = _FACTORY
+        if default is not MISSING:
+            defaults[name] = default
+        elif defaults and not kw_only:
+            raise TypeError(f"non-default argument {name!r} follows default argument")
+        shape += "." if factory is MISSING else "f"
+    made = FunctionType(_named(_shaped(shape, frozen), owner, tuple(types), kw_only), names)
+    if kw_only:
+        made.__kwdefaults__ = defaults
+    else:
+        made.__defaults__ = tuple(defaults.values())
+    made.__annotations__ = {**types, "return": None}
+    return made
+
+
+def _default_of(name: str, given: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The default and the factory of a field; each may be missing."""
+    default = given.get(name, MISSING)
+    if not isinstance(default, Field):
+        if default.__class__.__hash__ is None:
+            raise ValueError(f"mutable default for field {name!r}: use default_factory")
+        return default, MISSING
+    if not default.init or not default.compare or default.hash is not None or default.kw_only is True:
+        raise TypeError(f"field {name!r}: only defaults, repr and metadata are supported here")
+    return default.default, default.default_factory
+
+
+@cache
+def _shaped(shape: str, frozen: bool) -> CodeType:
+    """An `__init__` with made-up names; in the shape, `f` is a field with a factory, `.` one without."""
+    lines = []
+    for at, kind in enumerate(shape):
+        value = f"_make{at}() if _{at} is _FACTORY else _{at}" if kind == "f" else f"_{at}"
+        lines.append(f"_set(self, '_{at}', {value})" if frozen else f"self._{at} = {value}")
+    arguments = ", ".join(["self", *(f"_{at}" for at in range(len(shape)))])
+    source = f"def __init__({arguments}):\n " + "\n ".join(lines or ["pass"])
+    code = compile(source, "<dataclass>", "exec")
+    return next(const for const in code.co_consts if isinstance(const, CodeType))
+
+
+def _named(code: CodeType, owner: str, names: tuple[str, ...], kw_only: bool) -> CodeType:
+    """The same code with the names of one class."""
+    own = {f"_{at}": name for at, name in enumerate(names)}
+    return code.replace(
+        co_argcount=1 if kw_only else 1 + len(names),
+        co_kwonlyargcount=len(names) if kw_only else 0,
+        co_varnames=_exchanged(code.co_varnames, own),
+        co_consts=_exchanged(code.co_consts, own),
+        co_names=_exchanged(code.co_names, own),
+        co_qualname=f"{owner}.__init__",
+    )
+
+
+def _exchanged(found: Iterable[Any], own: Mapping[str, str]) -> tuple[Any, ...]:
+    return tuple([own.get(name, name) for name in found])
+
+
+class _Fields:
+    """`__dataclass_fields__` of a class, made when somebody asks."""
+
+    def __init__(self, types: Mapping[str, Any], given: Mapping[str, Any], kw_only: bool) -> None:
+        self._types = types
+        self._given = given
+        self._kw_only = kw_only
+
+    def __get__(self, _: Any, owner: type) -> Mapping[str, Field[Any]]:
+        # With a docstring, or one would be made of the signature.
+        body = {"__annotations__": dict(self._types), "__doc__": "", **self._given}
+        plain = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=self._kw_only)
+        made: Mapping[str, Field[Any]] = getattr(plain(type(owner.__name__, (), body)), _FIELDS)
+        type.__setattr__(owner, _FIELDS, made)
+        return made
+
+
+def _values(self: Any) -> tuple[Any, ...]:
+    return tuple([getattr(self, name) for name in self.__slots__])
+
+
+@recursive_repr()
+def _repr(self: Any) -> str:
+    told = [f"{one.name}={getattr(self, one.name)!r}" for one in dataclasses.fields(self) if one.repr]
+    return f"{type(self).__qualname__}({', '.join(told)})"
+
+
+def _eq(self: Any, other: object) -> Any:
+    if other.__class__ is not self.__class__:
+        return NotImplemented
+    return _values(self) == _values(other)
+
+
+def _hash(self: Any) -> int:
+    return hash(_values(self))
+
+
+def _refuse_to_set(_: Any, name: str, __: Any) -> None:
+    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _refuse_to_delete(_: Any, name: str) -> None:
+    raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+def _set_state(self: Any, state: Iterable[Any]) -> None:
+    for name, value in zip(self.__slots__, state, strict=True):
+        object.__setattr__(self, name, value)
+
+
+_MUTABLE: Final = {"__repr__": _repr, "__eq__": _eq, "__hash__": None}
+_FROZEN: Final = {
+    "__repr__": _repr,
+    "__eq__": _eq,
+    "__hash__": _hash,
+    "__setattr__": _refuse_to_set,
+    "__delattr__": _refuse_to_delete,
+    # For copies: what is frozen cannot be filled in the usual way.
+    "__getstate__": _values,
+    "__setstate__": _set_state,
+}

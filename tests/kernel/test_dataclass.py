@@ -1,0 +1,189 @@
+"""What `motes.dataclass` makes behaves as what the standard library makes."""
+
+import copy
+import dataclasses
+import inspect
+import pickle
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, asdict, astuple, field, fields, is_dataclass, replace
+from typing import Any, Generic, TypeVar
+
+import pytest
+
+from motes.dataclass import dataclass
+
+T = TypeVar("T")
+
+
+def counted() -> int:
+    """A factory."""
+    return 7
+
+
+def point() -> type:
+    """Fields of every kind."""
+
+    class Point:
+        """A point."""
+
+        x: int
+        secret: str = field(repr=False)
+        y: int = 2
+        tags: list[str] = field(default_factory=list, metadata={"key": "t"})
+
+        @property
+        def both(self) -> int:
+            return self.x + self.y
+
+    return Point
+
+
+def empty() -> type:
+    """No field at all."""
+
+    class Empty:
+        """Nothing."""
+
+    return Empty
+
+
+def box() -> type:
+    """A generic one."""
+
+    class Box(Generic[T]):
+        """Of any type."""
+
+        kept: T
+        size: int = field(default_factory=counted)
+
+    return Box
+
+
+KINDS = [
+    {"frozen": frozen, "slots": True, "kw_only": kw_only}
+    for frozen in (True, False)
+    for kw_only in (True, False)
+]
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=str)
+
+
+def both(body: Callable[[], type], kind: dict[str, Any]) -> tuple[Any, Any]:
+    """Ours, and the standard library's."""
+    return dataclass(**kind)(body()), dataclasses.dataclass(**kind)(body())
+
+
+@every_kind
+@pytest.mark.parametrize("body", [point, empty, box])
+def test_the_class_looks_the_same(kind: dict[str, Any], body: Callable[[], type]) -> None:
+    ours, theirs = both(body, kind)
+    assert is_dataclass(ours)
+    assert [_told(one) for one in fields(ours)] == [_told(one) for one in fields(theirs)]
+    for name in ("__match_args__", "__slots__", "__doc__", "__name__", "__qualname__", "__module__"):
+        assert getattr(ours, name) == getattr(theirs, name), name
+    assert str(inspect.signature(ours)) == str(inspect.signature(theirs))
+
+
+def _told(one: "dataclasses.Field[Any]") -> tuple[Any, ...]:
+    return one.name, one.type, one.default, one.default_factory, one.repr, one.kw_only, one.metadata
+
+
+@every_kind
+def test_the_values_behave_the_same(kind: dict[str, Any]) -> None:
+    for made in both(point, kind):
+        one = made(x=1, secret="s")
+        assert repr(one) == "point.<locals>.Point(x=1, y=2, tags=[])"
+        assert (one.both, one.secret) == (3, "s")
+        assert one == made(x=1, secret="s", y=2, tags=[])
+        assert one != replace(one, secret="t")
+        assert one.tags is not made(x=1, secret="s").tags
+        assert one != (1, "s", 2, [])
+        assert asdict(one) == {"x": 1, "secret": "s", "y": 2, "tags": []}
+        assert astuple(one) == (1, "s", 2, [])
+        assert copy.deepcopy(one) == copy.copy(one) == one
+        assert not hasattr(one, "__dict__")
+        # The standard library stumbles over itself there when it is frozen.
+        with pytest.raises((AttributeError, TypeError)):
+            one.z = 1
+
+
+@every_kind
+def test_arguments_are_refused_in_the_same_words(kind: dict[str, Any]) -> None:
+    wrong: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+        ((), {}),
+        ((), {"x": 1}),
+        ((1, "s", 2, [], 5), {}),
+        ((), {"x": 1, "secret": "s", "z": 3}),
+    ]
+    for positional, named in wrong:
+        words = []
+        for made in both(point, kind):
+            with pytest.raises(TypeError) as caught:
+                made(*positional, **named)
+            words.append(str(caught.value))
+        assert words[0] == words[1]
+
+
+def test_what_is_frozen_cannot_be_changed_and_can_be_a_key() -> None:
+    for made in both(box, KINDS[1]):
+        one = made("k")
+        assert {one: 1}[made("k", 7)] == 1
+        assert hash(one) == hash(("k", 7))
+        with pytest.raises(FrozenInstanceError, match="assign to field 'kept'"):
+            one.kept = 1
+        with pytest.raises(FrozenInstanceError, match="delete field 'kept'"):
+            del one.kept
+    for made in both(box, KINDS[3]):
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(made("k"))
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """To be found again by its name."""
+
+    a: int
+    inner: "Frozen | None" = None
+
+
+def test_a_frozen_value_is_pickled_and_matched_by_position() -> None:
+    one = Frozen(1, Frozen(2))
+    assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301 (our own bytes)
+    match one:
+        case Frozen(a, Frozen(b)):
+            assert (a, b) == (1, 2)
+        case _:
+            pytest.fail("not matched")
+
+
+def test_a_value_that_holds_itself_can_be_shown() -> None:
+    for made in both(point, KINDS[2]):
+        one = made(x=1, secret="s")
+        one.tags = one
+        assert repr(one) == "point.<locals>.Point(x=1, y=2, tags=...)"
+
+
+class Shared:
+    """A default that all would share."""
+
+    names: list[str] = []  # noqa: RUF012 (the mistake)
+
+
+class Unordered:
+    """No default after one."""
+
+    a: int = 1
+    b: int
+
+
+class Hidden:
+    """Wants what is not there."""
+
+    a: int = field(init=False, default=1)
+
+
+@pytest.mark.parametrize(
+    ("body", "error"), [(Shared, ValueError), (Unordered, TypeError), (Hidden, TypeError)]
+)
+def test_a_class_that_cannot_be_is_refused(body: type, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        dataclass(slots=True)(body)
