@@ -7,7 +7,7 @@ leave the headers or the URL of the one request it is for.
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 from urllib.parse import quote
 
 from motes import __version__, jsontext
@@ -35,11 +35,16 @@ the model holds pieces of the answer back; what comes compressed all the same is
 """
 
 
+Method: TypeAlias = Literal["GET", "POST", "DELETE"]
+
+_JSON: Final[Mapping[str, str]] = {"content-type": "application/json"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamRequest:
     """One HTTP request. Headers, body and URL stay out of every repr: they may carry the key."""
 
-    method: Literal["GET", "POST", "DELETE"]
+    method: Method
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(default=b"", repr=False)
@@ -133,7 +138,7 @@ def generate(
     body, written = _written(lambda: dialect.body(request, model, quirks, traits))
     url = _address(vendor, dialect, model, secret)
     headers = {
-        "content-type": "application/json",
+        **_JSON,
         "accept": "text/event-stream",
         **dialect.headers,
         **vendor.headers,
@@ -175,12 +180,15 @@ def errand(
     *,
     in_place_of: str = "",
     headers: Mapping[str, str] | None = None,
+    method: Method = "GET",
 ) -> Errand:
-    """A GET below the vendor's address, or in place of that end of it which `in_place_of` names. Raises
-    PrepareError where it cannot be signed.
+    """A request below the vendor's address, or in place of that end of it which `in_place_of` names; a POST
+    carries an empty object. Raises PrepareError where it cannot be signed.
     """
     url = join_url(_base_of(vendor, secret), path, in_place_of)
-    plain = UpstreamRequest(method="GET", url=url, headers={**vendor.headers, **(headers or {})})
+    told, body = (_JSON, b"{}") if method == "POST" else ({}, b"")
+    known = {**told, **vendor.headers, **(headers or {})}
+    plain = UpstreamRequest(method=method, url=url, headers=known, body=body)
     return Errand(request=authorise(plain, vendor, secret), sign=signature(vendor, secret))
 
 

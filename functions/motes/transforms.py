@@ -11,6 +11,7 @@ from motes import particles as p
 from motes.chat import ChatRequest
 from motes.dialects.registry import resolve
 from motes.dispatch import Dispatch, Errand, FileErrands, Transforms, errand
+from motes.reattachment import stored_runs
 from motes.vendors.resources import name_of, paths_of, place_of
 from motes.vendors.vendor import Vendor
 
@@ -44,12 +45,12 @@ def _files(vendor: Vendor, secret: str | None) -> Callable[[p.HostedResource], F
 
 
 def _snapshots(vendor: Vendor, secret: str | None) -> Callable[[str], Errand] | None:
-    dialect = resolve(vendor.surfaces[0].dialect)
-    runs = dialect.stored_runs if vendor.surfaces[0].stored_runs else None
+    runs = stored_runs(vendor)
     if runs is None or not runs.tells_usage_late:
         return None
+    headers = resolve(vendor.surfaces[0].dialect).headers
 
     def snapshot(run_id: str) -> Errand:
-        return errand(vendor, secret, runs.snapshot(run_id), headers=dialect.headers)
+        return errand(vendor, secret, runs.snapshot(run_id), headers=headers)
 
     return snapshot

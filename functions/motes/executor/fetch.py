@@ -1,4 +1,4 @@
-"""Short questions beside the runs: one GET to a vendor's own host, its body within bounds of size and time.
+"""Short questions beside the runs: one request to a vendor's own host, its body within bounds.
 
 Must never follow a redirect, keep more of a body than was allowed, or let an exception's words out: httpx
 quotes URLs and headers, and they hold keys.
@@ -57,7 +57,7 @@ async def opened(http: httpx.AsyncClient, errand: Errand, seconds: float) -> Asy
     """The answer, its body not yet read. Raises FetchFailed unless it began in time and is a success."""
     wire = errand.sign(errand.request, datetime.now(UTC))
     try:
-        request = http.build_request(wire.method, wire.url, headers=wire.raw_headers)
+        request = http.build_request(wire.method, wire.url, headers=wire.raw_headers, content=wire.body)
         async with asyncio.timeout(seconds):
             response = await http.send(request, stream=True, follow_redirects=False)
     except NETWORK as failure:
