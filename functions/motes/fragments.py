@@ -117,6 +117,7 @@ class Message:
     response_id: str | None = None
     provider: str | None = None
     metrics: p.Metrics | None = None
+    attempts: int = 1
     handle: p.UpstreamHandle | None = None
     vendor_state: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     warnings: list[p.Warn] = field(default_factory=list)

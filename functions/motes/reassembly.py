@@ -197,6 +197,7 @@ class Reassembler:
     def _on_reset(self, particle: p.RetryReset) -> None:
         # The attempt that named itself is dead; the next one has an id of its own.
         self.message.response_id = self._phase = None
+        self.message.attempts += particle.delay_ms >= 0
         if particle.clear == "since-checkpoint":
             self.message.fragments = deepcopy(self._checkpoint)
         elif particle.clear == "all":

@@ -8,9 +8,11 @@ import pytest
 
 from fakes.particle_runs import ANSWER, CLOSED, END, REPLY, TOOLS, chunks_of, deltas_of, events_of, stream_of
 from motes import particles as p
+from motes.egress.completion import completion
 from motes.egress.finish import FinishReason, finish_reason
 from motes.egress.openai_chat import _HANDLERS, COMMENT, DONE, UNSAID, ChunkEncoder
 from motes.errors import VendorError, truncated
+from motes.reassembly import Reassembler
 
 FAILED = (
     p.Text("half"),
@@ -160,6 +162,20 @@ def test_a_thought_signature_names_the_call_it_belongs_to():
     entries = [e for d in deltas_of(stream_of(run)) for e in d.get("reasoning_details", ())]
     assert [(e["index"], e["data"], e.get("id")) for e in entries] == [(0, "g", "call_a"), (1, "g", None)]
     assert {e["format"] for e in entries} == {"google-gemini-v1"}
+    pieces = [call for d in deltas_of(stream_of(run)) for call in d.get("tool_calls", ())]
+    google = {"google": {"thought_signature": "g"}}
+    assert pieces[-1] == {"index": 0, "function": {"arguments": ""}, "extra_content": google}
+
+
+@pytest.mark.parametrize(("waits", "attempts"), [((), 1), ((0, 500), 3), ((0, -1), 2)])
+def test_it_is_told_how_often_the_vendor_was_asked(waits, attempts):
+    resets = [p.RetryReset("srv-dispatch", "none", "HTTP 503", 1, 3, wait) for wait in waits]
+    run = (*resets, p.Text("x"), END)
+    assert chunks_of(stream_of(run))[-1]["motes"]["attempts"] == attempts
+    reassembler = Reassembler()
+    for particle in run:
+        reassembler.feed(particle)
+    assert completion(reassembler.finalize(), REPLY)["motes"]["attempts"] == attempts
 
 
 @pytest.mark.parametrize("state", [{}, {"thoughtSignature": 3}, {"thoughtSignature": ""}, {"container": {}}])
@@ -308,6 +324,7 @@ def test_what_openai_has_no_words_for_is_told_in_the_motes_member():
         "provider": "there",
         "response_id": "resp_1",
         "native_finish_reason": "end_turn",
+        "attempts": 1,
         "usage_source": "measured",
         "cost": {"amount": 0.005, "currency": "USD"},
         "warnings": [{"code": "temperature", "text": "clamped"}],

@@ -94,6 +94,8 @@ def test_stream_and_whole_answer_have_the_same_content(name, field, format):
     calls = [
         (c["id"], c["function"]["name"], c["function"]["arguments"]) for c in message.get("tool_calls", ())
     ]
+    signed = [call.get("extra_content") for call in streamed["message"].get("tool_calls") or ()]
+    assert signed == [call.get("extra_content") for call in message.get("tool_calls", ())]
     assert calls == [
         (c["id"], c["function"]["name"], c["function"]["arguments"])
         for c in streamed["message"].get("tool_calls") or ()

@@ -141,7 +141,8 @@ class Upstream:
         watch = self._loop.create_task(_note_departure(reader, request))
         try:
             for step in script:
-                await self._play(step, writer, watch)
+                # A step may be made of the request it answers.
+                await self._play(step(request) if callable(step) else step, writer, watch)
                 if isinstance(step, Reset):
                     return
         except ConnectionError:

@@ -22,6 +22,7 @@ from motes.egress.reply import (
     kept_rows,
     phase_entry,
     reasoning_item,
+    signed_call,
     signed_text,
     size_of,
     thought_signature,
@@ -163,10 +164,7 @@ def _call(call: ToolCallFragment) -> dict[str, Any]:
     function = {"name": call.name, "arguments": call.arguments}
     out: dict[str, Any] = {"id": call.id, "type": "function", "function": function}
     signature = thought_signature(call.state.get("gemini"))
-    if signature is not None:
-        # Where Google's own compatible endpoint puts it, so that its clients find it.
-        out["extra_content"] = {"google": {"thought_signature": signature}}
-    return out
+    return out if signature is None else signed_call(out, signature)
 
 
 def _annotations(message: Message, places: Places) -> list[dict[str, Any]]:
@@ -195,6 +193,7 @@ def _facts(message: Message) -> Facts:
         response_id=message.response_id,
         provider=message.provider,
         metrics=message.metrics,
+        attempts=message.attempts,
         clips=len(_clips(message)),
         files=kept_rows(message.vendor_state.get("openrouter", {}), "annotations"),
         documents=[citation for citation in message.citations if not citation.url],

@@ -26,6 +26,7 @@ from motes.egress.reply import (
     kept_rows,
     phase_entry,
     reasoning_item,
+    signed_call,
     size_of,
     thought_signature,
     usage,
@@ -188,7 +189,12 @@ class ChunkEncoder:
         if signature is None or isinstance(self._last_part, _UNANSWERABLE):
             return b""
         call_id = self._latest_call if isinstance(self._last_part, p.ToolCall) else None
-        return self._deltas(self._reasoning.call_signature(signature, call_id))
+        out = self._deltas(self._reasoning.call_signature(signature, call_id))
+        if call_id is None:
+            return out
+        # Clients of Google's own compatible endpoint look for it on the call.
+        signed = signed_call({"index": self._calls[call_id], "function": {"arguments": ""}}, signature)
+        return out + self._delta({"tool_calls": [signed]})
 
     def _part(self, particle: p.Particle) -> bytes:
         """A part that is no reasoning begins or goes on."""
@@ -204,6 +210,10 @@ class ChunkEncoder:
     def _on_note(self, _: p.Note) -> bytes:
         # A paused answer goes on: its next counts start anew.
         self._earlier = self._facts.metrics
+        return b""
+
+    def _on_reset(self, particle: p.RetryReset) -> bytes:
+        self._facts.attempts += particle.delay_ms >= 0
         return b""
 
     def _on_model(self, particle: p.ModelName) -> bytes:
@@ -289,6 +299,7 @@ _HANDLERS: Final[dict[type, Callable[[ChunkEncoder, Any], bytes]]] = {
     p.VendorState: ChunkEncoder._on_state,
     p.Metrics: ChunkEncoder._on_metrics,
     p.Note: ChunkEncoder._on_note,
+    p.RetryReset: ChunkEncoder._on_reset,
     p.ModelName: ChunkEncoder._on_model,
     p.ResponseId: ChunkEncoder._on_response_id,
     p.ProviderInfra: ChunkEncoder._on_provider,
@@ -299,7 +310,6 @@ _HANDLERS: Final[dict[type, Callable[[ChunkEncoder, Any], bytes]]] = {
 
 UNSAID: Final = (
     p.Heartbeat,
-    p.RetryReset,
     p.HandleSet,
     p.DebugRequest,
     p.DebugProfiler,

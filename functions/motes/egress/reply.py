@@ -61,6 +61,7 @@ class Facts:
     response_id: str | None = None
     provider: str | None = None
     metrics: p.Metrics | None = None
+    attempts: int = 1
     clips: int = 0
     files: list[dict[str, Any]] = field(default_factory=list)
     """Annotations of files, in the vendor's own form: typed clients break on them in the message."""
@@ -113,6 +114,7 @@ def extension(reply: Reply, facts: Facts, end: p.End, usage_source: str | None) 
         response_id=facts.response_id,
         native_finish_reason=end.native_stop,
         detail=end.detail,
+        attempts=facts.attempts,
         usage_source=usage_source,
         cost=None if cents is None else {"amount": cents / 100, "currency": "USD"},
         documents=[document(citation) for citation in facts.documents],
@@ -199,6 +201,11 @@ def thought_signature(state: Any) -> str | None:
     """Gemini's signature in a vendor state, if there is one."""
     value = state.get("thoughtSignature") if isinstance(state, Mapping) else None
     return value if isinstance(value, str) and value else None
+
+
+def signed_call(call: dict[str, Any], signature: str) -> dict[str, Any]:
+    """A call with Gemini's signature of it where Google's own compatible endpoint puts it."""
+    return call | {"extra_content": {"google": {"thought_signature": signature}}}
 
 
 def kept_rows(state: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
