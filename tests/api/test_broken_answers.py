@@ -44,7 +44,7 @@ async def test_what_cannot_be_written_ends_the_stream_with_an_issue(held):
 
     async def rest():
         for particle in said[held:]:
-            yield particle
+            yield [particle]
 
     writer = StreamWriter(send, Choosy(p.Warn), 10)
     await writer.start("text/plain", said[:held])

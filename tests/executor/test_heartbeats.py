@@ -10,7 +10,25 @@ from fakes.tiny import GOOD, Answer, Upstream, line
 from fakes.tiny_runs import said_by
 from fakes.virtual_time import in_virtual_time
 from motes import particles as p
-from motes.executor.heartbeat import with_heartbeats
+from motes.executor.heartbeat import Heartbeats
+from motes.executor.own_task import in_own_task
+from motes.executor.run import Pulse
+
+
+async def with_heartbeats(source, every):
+    """The source in a task of its own, one particle a batch, and what is added to it."""
+    clock, pulse = asyncio.get_running_loop().time, Pulse()
+    heartbeats = Heartbeats(pulse, every, None, clock())
+
+    async def batches():
+        async with aclosing(source):
+            async for particle in source:
+                yield [particle]
+
+    async with aclosing(in_own_task(batches(), pulse)) as line:
+        async for batch in line:
+            for particle in heartbeats.added(batch, clock()):
+                yield particle
 
 
 async def scripted(*moves):

@@ -24,6 +24,7 @@ from motes.dispatch import Dispatch, generate
 from motes.egress.failure import presentable
 from motes.egress.reply import Reply, signature_format
 from motes.errors import StoreError, Unauthenticated
+from motes.executor.run import Batch
 from motes.transforms import with_transforms
 from motes.vendors.catalogue import speaking
 
@@ -53,8 +54,8 @@ class Asked:
         """After how many seconds without a byte a stream says that it is alive."""
         return self.gateway.settings.heartbeat_s - self.gateway.tick / 2
 
-    async def particles(self) -> AsyncGenerator[p.Particle, None]:
-        """The run, nothing in it that may not be shown.
+    async def batches(self) -> AsyncGenerator[Batch, None]:
+        """The run, a read at a time, nothing in it that may not be shown.
 
         The caller is confirmed while the vendor is already being asked, but before the first particle. Raises
         Unauthenticated where the key was disabled meanwhile, or StoreError.
@@ -62,14 +63,14 @@ class Asked:
         source = self.gateway.run(self.dispatch, self.started, self.deadline)
         is_confirmed = False
         try:
-            async for particle in source:
+            async for batch in source:
                 if not is_confirmed:
                     await confirm(self.admission)
                     is_confirmed = True
-                if isinstance(particle, p.Issue):
-                    yield presentable(particle, self.secret)
-                else:
-                    yield particle
+                for at, particle in enumerate(batch):
+                    if isinstance(particle, p.Issue):
+                        batch[at] = presentable(particle, self.secret)
+                yield batch
         finally:
             await source.aclose()
 

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator
 
 from motes import particles as p
 from motes.dataclass import dataclass
+from motes.executor.run import Batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,27 +26,29 @@ class Refused:
     issue: p.Issue | None
 
 
-async def commit(source: AsyncGenerator[p.Particle, None], until: float) -> Committed | Refused:
+async def commit(source: AsyncGenerator[Batch, None], until: float) -> Committed | Refused:
     """Read on until it is clear what the answer is.
 
     `until` is a time of the event loop's clock. It is looked at whenever something comes, so the source
     must give a heartbeat now and then.
     """
     held: list[p.Particle] = []
-    async for particle in source:
-        if isinstance(particle, p.Issue):
-            await _drain(source)
-            return Refused(particle)
-        held.append(particle)
-        if isinstance(particle, p.End):
-            return Refused(None) if particle.stop is None else Committed(tuple(held))
-        if p.is_visible(particle) or asyncio.get_running_loop().time() >= until:
+    async for batch in source:
+        held += batch
+        for particle in batch:
+            if isinstance(particle, p.Issue):
+                await _drain(source)
+                return Refused(particle)
+            if isinstance(particle, p.End):
+                return Refused(None) if particle.stop is None else Committed(tuple(held))
+            if p.is_visible(particle):
+                return Committed(tuple(held))
+        if asyncio.get_running_loop().time() >= until:
             return Committed(tuple(held))
     return Refused(None)
 
 
-async def _drain(source: AsyncGenerator[p.Particle, None]) -> None:
+async def _drain(source: AsyncGenerator[Batch, None]) -> None:
     """Let the run come to its own end, so that it is counted as what it was."""
-    async for particle in source:
-        if isinstance(particle, p.End):
-            return
+    async for _ in source:
+        pass

@@ -10,7 +10,6 @@ from dataclasses import field
 
 import httpx
 
-from motes import particles as p
 from motes.api.afterwards import Chore
 from motes.api.health import HealthObserver
 from motes.aws import AWS
@@ -22,7 +21,7 @@ from motes.executor import pipeline
 from motes.executor.connection import open_client
 from motes.executor.observer import NullObserver, Observer
 from motes.executor.policy import Policy
-from motes.executor.run import Options
+from motes.executor.run import Batch, Options
 from motes.settings import Settings
 from motes.store.opening import open_stores
 from motes.vendors.catalogue import Catalogue, build_catalogue
@@ -77,9 +76,9 @@ class Gateway:
 
     def run(
         self, dispatch: Dispatch, started: float, deadline: float | None = None
-    ) -> AsyncGenerator[p.Particle, None]:
-        """The particles of a run. `started`, and `deadline` where the host has one, are times of the event
-        loop's clock; the operator's own limit may be nearer.
+    ) -> AsyncGenerator[Batch, None]:
+        """The particles of a run, a read at a time. `started`, and `deadline` where the host has one, are
+        times of the event loop's clock; the operator's own limit may be nearer.
         """
         settings = self.settings
         options = Options(
@@ -89,7 +88,7 @@ class Gateway:
             stop_margin=settings.deadline_stop_s,
             policy=self.policy,
         )
-        return pipeline.run(dispatch, self.http, options, self.observer)
+        return pipeline.batches(dispatch, self.http, options, self.observer)
 
 
 def open_gateway(

@@ -39,7 +39,7 @@ class ChatCompletions:
 
 async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
     encoder = ChunkEncoder(asked.reply())
-    async with aclosing(asked.particles()) as source:
+    async with aclosing(asked.batches()) as source:
         outcome = await commit(source, asked.commit_until)
         if isinstance(outcome, Refused):
             await run_failed(outcome.issue)(scope, receive, send)
@@ -51,10 +51,11 @@ async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> N
 
 async def _whole(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
     reply, reassembler, visible = asked.reply(), Reassembler(), False
-    async with aclosing(asked.particles()) as source:
-        async for particle in source:
-            reassembler.feed(particle)
-            visible = visible or p.is_visible(particle)
+    async with aclosing(asked.batches()) as source:
+        async for batch in source:
+            for particle in batch:
+                reassembler.feed(particle)
+                visible = visible or p.is_visible(particle)
     message = reassembler.finalize()
     if message.outcome != "completed":
         failed = run_failed(message.issue, partial=message.text, visible=visible)

@@ -32,7 +32,7 @@ class ParticleStream:
 async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
     events = "text/event-stream" in Headers(scope=scope).get("accept", "").lower()
     encoder = EventEncoder() if events else LineEncoder()
-    async with aclosing(asked.particles()) as source:
+    async with aclosing(asked.batches()) as source:
         outcome = await commit(source, asked.commit_until)
         if isinstance(outcome, Refused):
             await run_failed(outcome.issue)(scope, receive, send)

@@ -14,6 +14,7 @@ from starlette.types import Receive, Send
 from motes import particles as p
 from motes.api.logline import logline
 from motes.errors import VendorError
+from motes.executor.run import Batch
 
 _log = logging.getLogger("motes.api")
 
@@ -60,12 +61,12 @@ class StreamWriter:
         # An empty chunk still makes the server send the head.
         await self._write(first)
 
-    async def pour(self, source: AsyncGenerator[p.Particle, None]) -> None:
-        """Everything that is still to come, and the end of the response."""
-        async for particle in source:
+    async def pour(self, source: AsyncGenerator[Batch, None]) -> None:
+        """Everything that is still to come, a chunk a batch, and the end of the response."""
+        async for batch in source:
             if self._has_failed:
                 break
-            data = self._encoded(particle)
+            data = b"".join([self._encoded(particle) for particle in batch])
             if not data and self._clock() - self._wrote_at >= self._silence:
                 data = self._encoder.keepalive()
             if data:

@@ -20,8 +20,8 @@ from motes.cli.recording import Recording
 from motes.demux.base import MAX_EVENT_BYTES
 from motes.errors import VendorError
 from motes.executor.decoding import Decoder, unread
-from motes.executor.execute import MAX_ERROR_BODY
 from motes.executor.failures import while_reading
+from motes.executor.refusal import MAX_BODY
 from motes.pump import Pump
 from motes.transmitter import Continue, Retry, Transmitter
 from motes.vendor_errors import recoded
@@ -97,9 +97,9 @@ def _failure(recording: Recording, pieces: Iterable[bytes]) -> VendorError:
     with suppress(ValueError, httpx.DecodingError):
         for piece in decoded(pieces, recording.headers.get("content-encoding", "")):
             body += piece
-            if len(body) >= MAX_ERROR_BODY:
+            if len(body) >= MAX_BODY:
                 break
-    head = bytes(body[:MAX_ERROR_BODY])
+    head = bytes(body[:MAX_BODY])
     return vendor_errors.read_failure(recording.status, recording.headers, head, _now(recording.headers))
 
 

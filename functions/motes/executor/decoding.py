@@ -25,13 +25,14 @@ class Decoder:
 
     def __init__(self, encoding: str) -> None:
         self._name = _plain_name(encoding)
+        self.is_plain = self._name == "identity"
         self._inflate: zlib._Decompress | None = None
         self._members = 0
         self._has_ended = False
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """What the bytes stand for. Raises httpx.DecodingError where they are not in that encoding."""
-        if self._name == "identity":
+        if self.is_plain:
             yield data
             return
         while data and not self._is_over(data):
@@ -76,3 +77,7 @@ def _plain_name(encoding: str) -> str:
     if name not in ("identity", "gzip", "deflate"):
         raise ValueError(name)
     return name
+
+
+NOT_ENCODED: Final = Decoder("")
+"""Of an answer that is sent as it is. It keeps nothing."""

@@ -24,7 +24,9 @@ _closing: Final = set[asyncio.Task[None]]()
 
 
 class Exchange:
-    """Call `open`, then `read` until it gives nothing, and `close` whatever happened."""
+    """Call `send`, then `response` until there is one, then `read` until it gives nothing, and `close`
+    whatever happened.
+    """
 
     def __init__(self, http: httpx.AsyncClient, on_sending: Callable[[], None]) -> None:
         self._http = http
@@ -42,28 +44,37 @@ class Exchange:
         self._stirred = asyncio.Event()
         self._room = asyncio.Event()
 
-    async def open(self, request: httpx.Request, until: float) -> httpx.Response:
-        """The answer, its body not yet read. Raises TimeoutError at that time of the loop's clock, and all
-        that httpx raises.
-        """
+    def send(self, request: httpx.Request) -> None:
+        """Begin."""
         request.extensions["trace"] = self._on_trace
         self._task = task = asyncio.create_task(self._run(request))
         task.add_done_callback(self._on_done)
+
+    async def response(self, until: float) -> httpx.Response | None:
+        """The answer, its body not yet read, or None where it is not there at that time of the loop's clock.
+        Raises all that httpx raises.
+        """
+        task = self._task
+        assert task is not None  # noqa: S101 (`send` came before)
         while self._response is None:
             if task.done():
                 task.result()
-            await self._wait(until)
+            if not await self._stir(until):
+                break
         return self._response
 
-    async def read(self, until: float) -> bytes:
-        """The next bytes as they came over the line, or none at the end. Raises as `open` does."""
+    async def read(self, until: float) -> bytes | None:
+        """The next bytes as they came over the line, none at the end, or None where there are no more at that
+        time. Raises as `response` does.
+        """
         task = self._task
-        assert task is not None  # noqa: S101 (`open` came before)
+        assert task is not None  # noqa: S101 (`send` came before)
         while not self._chunks:
             if task.done():
                 task.result()
                 return b""
-            await self._wait(until)
+            if not await self._stir(until):
+                return None
         chunk = self._chunks.popleft()
         self._size -= len(chunk)
         if self._size < _AHEAD:
@@ -110,17 +121,18 @@ class Exchange:
                     self._room.clear()
                     await self._room.wait()
 
-    async def _wait(self, until: float) -> None:
-        """Until something may have come of the task. Raises TimeoutError."""
+    async def _stir(self, until: float) -> bool:
+        """Whether there was time for something to come of the task."""
         loop = asyncio.get_running_loop()
         if loop.time() >= until:
-            raise TimeoutError
+            return False
         self._stirred.clear()
         timer = loop.call_at(until, self._stirred.set)
         try:
             await self._stirred.wait()
         finally:
             timer.cancel()
+        return True
 
     async def _close(self, task: asyncio.Task[None]) -> None:
         self._is_left = True

@@ -6,8 +6,7 @@ there is another attempt.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, suppress
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from typing import Final, TypeAlias
 
@@ -20,17 +19,13 @@ from motes.dataclass import dataclass
 from motes.dispatch import Dispatch
 from motes.errors import VendorError
 from motes.executor import failures
-from motes.executor.decoding import MAX_PIECE, Decoder, unread
+from motes.executor.decoding import MAX_PIECE, NOT_ENCODED, Decoder, unread
 from motes.executor.exchange import Exchange
-from motes.executor.observer import Step
-from motes.executor.run import Run
+from motes.executor.refusal import Refusal
+from motes.executor.run import Batch, Run
 from motes.pump import Pump
 from motes.transmitter import Continue, Retry, Transmitter
-from motes.vendor_errors import read_failure
 
-MAX_ERROR_BODY: Final = 64 * 1024
-# The status is known; its words are worth waiting for, but not for long.
-_ERROR_BODY_SECONDS: Final = 5.0
 # After the finish reason only usage and sources come; one that holds the line open is not waited for.
 _AFTER_STOP_SECONDS: Final = 5.0
 # The end of the HTTP body follows the end of the answer at once, or not at all.
@@ -57,15 +52,27 @@ Outcome: TypeAlias = p.End | Held | Paused
 
 
 class Attempt:
-    """Run `particles` to its end once, then read `outcome`."""
+    """Call `next` until it gives None, then read `outcome`; `close` it whatever happened.
+
+    It goes from stage to stage. Each is a method that gives one batch: send and ask, then refuse, or read
+    (and unpack), and leave.
+    """
 
     def __init__(self, dispatch: Dispatch, run: Run) -> None:
         self._dispatch = dispatch
         self._run = run
         self._transmitter = Transmitter(run.options.new_id)
-        self._started = asyncio.get_running_loop().time()
+        self._pump: Pump
+        self._exchange = Exchange(run.http, self._on_sending)
+        self._stage: Callable[[], Awaitable[Batch | None]] = self._send
+        self._clock = asyncio.get_running_loop().time
+        self._started = self._clock()
         self._spoke_at = self._started
         self._received = 0
+        self._refusal: Refusal | None = None
+        self._decoder = NOT_ENCODED
+        self._pieces: Iterator[bytes] = iter(())
+        self._waits_until: float | None = None
         self._stop_limit: float | None = None
         self._cut: VendorError | None = None
         self._issue: p.Issue | None = None
@@ -87,82 +94,145 @@ class Attempt:
         if self._paused is not None:
             return self._paused
         end = self._transmitter.end()
-        assert end is not None  # noqa: S101 (`particles` ran to its end, and `Pump.close` always gives one)
+        assert end is not None  # noqa: S101 (`next` gave None, and `Pump.close` always gives one)
         return end if self._issue is None else Held(self._issue, end)
 
-    async def particles(self) -> AsyncGenerator[p.Particle, None]:
-        """What the upstream says, without the `End` and without an issue that is held."""
+    async def next(self) -> Batch | None:
+        """What the next read gave, without the `End` and without an issue that is held. Empty where the pulse
+        was due first, None at the end.
+        """
         try:
-            async with aclosing(self._batches()) as batches:
-                async for batch in batches:
-                    for particle in self._kept(batch):
-                        yield particle
+            batch = await self._stage()
         except Exception as bug:
             # The boundary: a bug of ours ends one run with an issue, and not the process.
-            for particle in self._kept(self._on_bug(bug)):
-                yield particle
+            await self._exchange.close()
+            self._stage, batch = self._over, self._on_bug(bug)
+        return batch and self._kept(batch)
 
-    async def _batches(self) -> AsyncGenerator[list[p.Particle], None]:
-        pump = Pump(self._dispatch.demuxer(), self._dispatch.parser(), self._transmitter)
-        self._step("connecting")
-        exchange = Exchange(self._run.http, self._on_sending)
-        try:
-            async with aclosing(self._exchanged(exchange, pump)) as batches:
-                async for batch in batches:
-                    yield batch
-        finally:
-            await exchange.close()
+    async def close(self) -> None:
+        """Let go of the connection."""
+        await self._exchange.close()
 
-    async def _exchanged(self, exchange: Exchange, pump: Pump) -> AsyncGenerator[list[p.Particle], None]:
+    async def _send(self) -> Batch:
+        self._run.progress.step = "connecting"
+        self._pump = Pump(self._dispatch.demuxer(), self._dispatch.parser(), self._transmitter)
+        self._stage = self._ask
         try:
-            response = await exchange.open(self._request(), self._limit())
+            self._exchange.send(self._request())
         except failures.NETWORK as failure:
-            error = failures.before_the_answer(failure, self._dispatch.timeouts)
-            yield pump.fail("dispatch-fetch", error)
-            return
-        self._step("waiting")
-        if not response.is_success:
-            yield pump.fail("dispatch-fetch", await self._refusal(response, exchange))
-            return
-        async with aclosing(self._pumped(response, exchange, pump)) as batches:
-            async for batch in batches:
-                yield batch
-        yield self._settled(pump)
-        if not self._cut:
-            await exchange.drain(_LINGER_SECONDS)
+            return self._unanswered(failure)
+        return await self._ask()
 
-    async def _pumped(
-        self, response: httpx.Response, exchange: Exchange, pump: Pump
-    ) -> AsyncGenerator[list[p.Particle], None]:
-        """The answer, to the verdict."""
+    async def _ask(self) -> Batch:
+        """Wait for the head of the answer."""
+        limit = self._limit()
+        try:
+            response = await self._exchange.response(self._until(limit))
+            if response is None:
+                return self._in_time(limit)
+        except failures.NETWORK as failure:
+            return self._unanswered(failure)
+        self._on_sending()
+        if not response.is_success:
+            self._refusal = Refusal(response, self._exchange, self._dispatch, self._run)
+            self._stage = self._refuse
+            return await self._refuse()
         encoding = response.headers.get("content-encoding", "")
         try:
-            decoder = Decoder(encoding)
+            self._decoder = Decoder(encoding)
         except ValueError:
             self._cut = unread(encoding)
-            yield pump.close(self._cut)
-            return
-        while pump.verdict is None:
-            chunk = await self._next(exchange)
-            async with aclosing(self._fed(decoder.pieces(chunk), pump)) as batches:
-                async for batch in batches:
-                    yield batch
-                    if batch:
-                        self._spoke_at = asyncio.get_running_loop().time()
-            if self._cut or not chunk:
-                yield pump.close(self._cut)
+            return self._closed()
+        self._stage = self._read
+        return await self._read()
 
-    async def _fed(self, pieces: Iterator[bytes], pump: Pump) -> AsyncGenerator[list[p.Particle], None]:
+    async def _refuse(self) -> Batch:
+        """Read what an answer that is no success says."""
+        assert self._refusal is not None  # noqa: S101 (`_ask` came before)
+        error = await self._refusal.next()
+        if error is None:
+            return []
+        self._stage = self._over
+        return self._pump.fail("dispatch-fetch", error)
+
+    async def _read(self) -> Batch:
+        """Take the next bytes of the answer."""
         try:
-            for piece in pieces:
-                yield pump.feed(piece)
-                if pump.verdict is not None:
-                    return
-                if len(piece) >= MAX_PIECE:
-                    # A few bytes may become very many: others have their turn in between.
-                    await asyncio.sleep(0)
+            if self._is_overdue():
+                raise TimeoutError
+            limit = self._waits_until or self._limit()
+            chunk = await self._exchange.read(self._until(limit))
+            if chunk is None:
+                self._waits_until = limit
+                return self._in_time(limit)
+        except failures.NETWORK as failure:
+            self._cut = self._while_reading(failure)
+            return self._closed()
+        if not chunk:
+            return self._closed()
+        self._waits_until = None
+        self._took(len(chunk))
+        if self._decoder.is_plain:
+            return self._fed(chunk)
+        self._pieces = self._decoder.pieces(chunk)
+        self._stage = self._unpack
+        return await self._unpack()
+
+    async def _unpack(self) -> Batch:
+        """Take the next piece of what the bytes stand for."""
+        try:
+            piece = next(self._pieces, b"")
         except httpx.DecodingError as failure:
             self._cut = self._while_reading(failure)
+            return self._closed()
+        if len(piece) >= MAX_PIECE:
+            # A few bytes may become very many: others have their turn in between.
+            await asyncio.sleep(0)
+        elif not piece:
+            self._stage = self._read
+        return self._fed(piece)
+
+    async def _leave(self) -> None:
+        """The answer is over, and the end of the HTTP body is near."""
+        self._stage = self._over
+        if not self._cut:
+            await self._exchange.drain(_LINGER_SECONDS)
+
+    async def _over(self) -> None:
+        """Nothing more."""
+
+    def _unanswered(self, failure: Exception) -> Batch:
+        self._stage = self._over
+        return self._pump.fail("dispatch-fetch", failures.before_the_answer(failure, self._dispatch.timeouts))
+
+    def _fed(self, data: bytes) -> Batch:
+        batch = self._pump.feed(data)
+        if batch:
+            self._spoke_at = self._clock()
+        return batch if self._pump.verdict is None else batch + self._settled()
+
+    def _closed(self) -> Batch:
+        return self._pump.close(self._cut) + self._settled()
+
+    def _settled(self) -> Batch:
+        """A verdict that is not an `End` becomes one, or the request that goes on from here."""
+        self._stage = self._leave
+        verdict = self._pump.verdict
+        if isinstance(verdict, Retry):
+            return self._pump.fail("dialect-issue", verdict.error)
+        if isinstance(verdict, Continue):
+            self._paused = Paused(_patched(self._dispatch, verdict), verdict.reason)
+        return []
+
+    def _until(self, limit: float) -> float:
+        """How long to wait for the next byte before the layers above have a turn."""
+        return min(limit, self._run.pulse.due)
+
+    def _in_time(self, limit: float) -> Batch:
+        """Nothing came. Raises TimeoutError where it is too late for anything."""
+        if self._run.pulse.due >= limit:
+            raise TimeoutError
+        return []
 
     def _request(self) -> httpx.Request:
         wire = self._dispatch.sign(self._dispatch.request, self._run.options.now())
@@ -174,19 +244,6 @@ class Attempt:
             timeout=httpx.Timeout(None, connect=self._dispatch.timeouts.connect),
         )
 
-    async def _next(self, exchange: Exchange) -> bytes:
-        """The next bytes, or none at the end, when `_cut` says whether it was a bad one."""
-        try:
-            if self._is_overdue():
-                raise TimeoutError
-            chunk = await exchange.read(self._limit())
-        except failures.NETWORK as failure:
-            self._cut = self._while_reading(failure)
-            return b""
-        if chunk:
-            self._took(len(chunk))
-        return chunk
-
     def _while_reading(self, failure: Exception) -> VendorError:
         if isinstance(failure, TimeoutError) and self._received and self._is_quiet():
             return failures.quiet(self._dispatch.timeouts)
@@ -194,21 +251,21 @@ class Attempt:
 
     def _is_overdue(self) -> bool:
         """Whether what comes after the finish reason has had its time, however much of it there is."""
-        now = asyncio.get_running_loop().time()
+        now = self._clock()
         if self._transmitter.stopped is not None and self._stop_limit is None:
             self._stop_limit = now + min(self._dispatch.timeouts.idle, _AFTER_STOP_SECONDS)
         return self._is_quiet() or (self._stop_limit is not None and now >= self._stop_limit)
 
     def _is_quiet(self) -> bool:
         """Whether the upstream has shown no more than signs of life for too long."""
-        return asyncio.get_running_loop().time() >= self._spoke_at + self._dispatch.timeouts.quiet
+        return self._clock() >= self._spoke_at + self._dispatch.timeouts.quiet
 
     def _limit(self) -> float:
         """Until when the next byte must be here. The time a slow reader takes is not the upstream's."""
         timeouts = self._dispatch.timeouts
         if not self._received:
             return self._started + timeouts.first_byte
-        idle = asyncio.get_running_loop().time() + timeouts.idle
+        idle = self._clock() + timeouts.idle
         limit = min(idle, self._spoke_at + timeouts.quiet)
         return limit if self._stop_limit is None else min(limit, self._stop_limit)
 
@@ -217,30 +274,12 @@ class Attempt:
         self._received += size
         progress.step = "reading"
         progress.received += size
-        progress.last_byte_at = asyncio.get_running_loop().time()
+        progress.last_byte_at = self._clock()
 
     def _on_sending(self) -> None:
-        self._step("waiting")
+        self._run.progress.step = "waiting"
 
-    async def _refusal(self, response: httpx.Response, exchange: Exchange) -> VendorError:
-        """What an answer that is no success says."""
-        if response.status_code < 400:
-            return failures.redirected(response)
-        seconds = min(self._dispatch.timeouts.idle, _ERROR_BODY_SECONDS)
-        body = await _head(response, exchange, seconds)
-        now, codes = self._run.options.now(), self._dispatch.error_kinds
-        return read_failure(response.status_code, response.headers, body, now, codes)
-
-    def _settled(self, pump: Pump) -> list[p.Particle]:
-        """A verdict that is not an `End` becomes one, or the request that goes on from here."""
-        verdict = pump.verdict
-        if isinstance(verdict, Retry):
-            return pump.fail("dialect-issue", verdict.error)
-        if isinstance(verdict, Continue):
-            self._paused = Paused(_patched(self._dispatch, verdict), verdict.reason)
-        return []
-
-    def _kept(self, batch: list[p.Particle]) -> list[p.Particle]:
+    def _kept(self, batch: Batch) -> Batch:
         """The particles to give on: all but an issue that another attempt may make unsaid."""
         for particle in batch:
             if isinstance(particle, p.HandleSet):
@@ -254,7 +293,7 @@ class Attempt:
         retryable = issue.error is not None and issue.error.retryable
         return retryable and not self.said_anything and self._run.progress.handle is None
 
-    def _on_bug(self, bug: Exception) -> list[p.Particle]:
+    def _on_bug(self, bug: Exception) -> Batch:
         self._run.observer.bug(self._dispatch.label, bug)
         self._paused = None
         error = VendorError(
@@ -264,23 +303,6 @@ class Attempt:
         )
         self._transmitter.fail("dispatch-parse", error)
         return list(self._transmitter.drain())
-
-    def _step(self, step: Step) -> None:
-        self._run.progress.step = step
-
-
-async def _head(response: httpx.Response, exchange: Exchange, seconds: float) -> bytes:
-    """The beginning of an error's body; what cannot be read, or comes too late, is left out."""
-    until = asyncio.get_running_loop().time() + seconds
-    body = bytearray()
-    with suppress(ValueError, *failures.NETWORK):
-        decoder = Decoder(response.headers.get("content-encoding", ""))
-        while len(body) < MAX_ERROR_BODY and (chunk := await exchange.read(until)):
-            for piece in decoder.pieces(chunk):
-                body += piece
-                if len(body) >= MAX_ERROR_BODY:
-                    break
-    return bytes(body[:MAX_ERROR_BODY])
 
 
 def _patched(dispatch: Dispatch, pause: Continue) -> Dispatch:

@@ -1,24 +1,27 @@
 """The whole executor in one row: attempts > retries > transforms > heartbeats > watchdog > stopwatch.
 
-What the rest of motes calls. Must never raise (cancellation excepted), and always gives exactly one
+What the rest of motes calls. What travels is a batch, all that one read of the upstream gave: a layer costs
+once a read, not once a particle. Must never raise (cancellation excepted), and always gives exactly one
 `End`, last.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
 import httpx
 
 from motes import particles as p
 from motes.dispatch import NO_TRANSFORMS, Dispatch
-from motes.executor.heartbeat import with_heartbeats
+from motes.executor.heartbeat import Heartbeats
 from motes.executor.observer import NullObserver, Observer, Progress
+from motes.executor.own_task import in_own_task
 from motes.executor.retry import with_retries
-from motes.executor.run import Options, Run
+from motes.executor.run import Batch, Options, Pulse, Run
 from motes.executor.stopwatch import Stopwatch
 from motes.executor.transforming import transformed
-from motes.executor.watchdog import with_watchdog
+from motes.executor.watchdog import last_words, watched
 from motes.secrecy import without_secrets
 
 
@@ -28,44 +31,84 @@ async def run(
     options: Options | None = None,
     observer: Observer | None = None,
 ) -> AsyncGenerator[p.Particle, None]:
-    """Everything one run says. Close it (`contextlib.aclosing`) and the upstream connection closes too."""
-    loop = asyncio.get_running_loop()
+    """What `batches` gives, one particle at a time."""
+    async with aclosing(batches(dispatch, http, options, observer)) as source:
+        async for batch in source:
+            for particle in batch:
+                yield particle
+
+
+async def batches(
+    dispatch: Dispatch,
+    http: httpx.AsyncClient,
+    options: Options | None = None,
+    observer: Observer | None = None,
+) -> AsyncGenerator[Batch, None]:
+    """Everything one run says, never an empty batch. Close it (`contextlib.aclosing`) and the upstream
+    connection closes too.
+    """
+    clock = asyncio.get_running_loop().time
+    now, options = clock(), options or Options()
     state = Run(
         dispatch=dispatch,
         http=http,
-        options=options or Options(),
+        options=options,
         observer=observer or NullObserver(),
-        progress=Progress(started=loop.time()),
+        progress=Progress(started=now),
     )
-    watch = Stopwatch(loop.time())
-    end = p.End("done-dispatch-aborted")
+    telling = _Telling(state, now)
+    heartbeats = Heartbeats(state.pulse, options.heartbeat, options.stop_at, now)
+    is_over = heartbeats.is_over(now)
     try:
-        async with aclosing(_layers(state)) as particles:
-            async for particle in particles:
-                if isinstance(particle, p.End):
-                    end = particle
-                    if (metrics := watch.last_metrics(loop.time())) is not None:
-                        yield metrics
-                elif isinstance(particle, p.Issue):
-                    state.observer.failed(dispatch.label, particle)
-                yield watch.stamped(particle, loop.time())
+        if dispatch.warnings:
+            yield telling.told([p.Warn(text, "request_changed") for text in dispatch.warnings], now)
+        with watched(state):
+            async with aclosing(_source(state)) as source:
+                while not is_over and (batch := await anext(source, None)) is not None:
+                    now = clock()
+                    if is_over := heartbeats.is_over(now) and not _ends(batch):
+                        break
+                    if given := heartbeats.added(batch, now):
+                        yield telling.told(given, now)
+        if is_over:
+            yield telling.told(last_words(state), clock())
     finally:
-        state.observer.run_ended(dispatch.label, end, watch.total(loop.time()))
+        telling.over(clock())
 
 
-def _layers(state: Run) -> AsyncGenerator[p.Particle, None]:
-    source = with_heartbeats(_with_warnings(state), state.options.heartbeat)
-    deadline = state.options.deadline
-    return source if deadline is None else with_watchdog(source, deadline, state)
+def _source(run: Run) -> AsyncGenerator[Batch, None]:
+    if run.dispatch.transforms == NO_TRANSFORMS:
+        return with_retries(run)
+    # What runs in a task of its own has a pulse that is never due: the task has the run's.
+    source = with_retries(replace(run, pulse=Pulse()))
+    return in_own_task(transformed(source, run), run.pulse)
 
 
-async def _with_warnings(state: Run) -> AsyncGenerator[p.Particle, None]:
-    """What was changed in the request comes first, once. From here on nothing tells the vendor's key."""
-    for text in state.dispatch.warnings:
-        yield p.Warn(text, "request_changed")
-    source = with_retries(state)
-    if state.dispatch.transforms != NO_TRANSFORMS:
-        source = transformed(source, state)
-    async with aclosing(source) as particles:
-        async for particle in particles:
-            yield without_secrets(particle, state.dispatch.secrets)
+def _ends(batch: Batch) -> bool:
+    return bool(batch) and isinstance(batch[-1], p.End)
+
+
+class _Telling:
+    """The last thing that happens to each particle: no vendor's key is told, and the times are right."""
+
+    def __init__(self, run: Run, now: float) -> None:
+        self._run = run
+        self._watch = Stopwatch(now)
+        self._end = p.End("done-dispatch-aborted")
+
+    def told(self, batch: Batch, now: float) -> Batch:
+        """The batch as it leaves the executor."""
+        out = list[p.Particle]()
+        for particle in batch:
+            shown = without_secrets(particle, self._run.dispatch.secrets)
+            if isinstance(shown, p.End):
+                self._end = shown
+                out += self._watch.ended(now)
+            elif isinstance(shown, p.Issue):
+                self._run.observer.failed(self._run.dispatch.label, shown)
+            out.append(self._watch.stamped(shown, now))
+        return out
+
+    def over(self, now: float) -> None:
+        """The run is over, whichever way."""
+        self._run.observer.run_ended(self._run.dispatch.label, self._end, self._watch.total(now))

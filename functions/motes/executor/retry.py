@@ -5,7 +5,6 @@ Must never repeat what was seen: once an attempt gave something visible, a failu
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from dataclasses import replace
 
 from motes import particles as p
@@ -13,27 +12,38 @@ from motes.dataclass import dataclass
 from motes.errors import VendorError
 from motes.executor.execute import Attempt, Held, Paused
 from motes.executor.policy import Backoff, backoff_of, delay_before
-from motes.executor.run import Run
+from motes.executor.run import Batch, Run
 from motes.secrecy import error_without
 
 
-async def with_retries(run: Run) -> AsyncGenerator[p.Particle, None]:
+async def with_retries(run: Run) -> AsyncGenerator[Batch, None]:
     """One answer out of as many attempts as it takes; exactly one `End`, last."""
     course = _Course(run)
     while True:
         attempt = Attempt(course.dispatch, run)
-        async with aclosing(attempt.particles()) as particles:
-            async for particle in particles:
-                yield _shifted(particle, course.text_before) if course.text_before else particle
+        try:
+            while (batch := await attempt.next()) is not None:
+                yield _shifted(batch, course.text_before) if course.text_before else batch
+        finally:
+            await attempt.close()
         course.said_anything = course.said_anything or attempt.said_anything
         step = course.after(attempt)
-        for particle in step.particles:
-            yield particle
+        yield list(step.particles)
         if step.delay is None:
             return
         if step.delay > 0:
             run.progress.step = "backing-off"
-            await asyncio.sleep(step.delay)
+            async for nothing in _slept(step.delay, run):
+                yield nothing
+
+
+async def _slept(seconds: float, run: Run) -> AsyncGenerator[Batch, None]:
+    """That much time; an empty batch whenever the pulse is due."""
+    clock = asyncio.get_running_loop().time
+    until = clock() + seconds
+    while (now := clock()) < until:
+        await asyncio.sleep(min(until, run.pulse.due) - now)
+        yield []
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +108,16 @@ class _Course:
         return _Step((p.Note(f"continuation {self._continuations} of {limit}: {paused.reason}"),), 0.0)
 
 
-def _shifted(particle: p.Particle, by: int) -> p.Particle:
+def _shifted(batch: Batch, by: int) -> Batch:
     """A citation's place counted from the head of the whole answer, not of its last part."""
-    if not isinstance(particle, p.Citation) or particle.start is None:
-        return particle
-    end = None if particle.end is None else particle.end + by
-    return replace(particle, start=particle.start + by, end=end)
+    return [_moved(one, by) if isinstance(one, p.Citation) else one for one in batch]
+
+
+def _moved(citation: p.Citation, by: int) -> p.Citation:
+    if citation.start is None:
+        return citation
+    end = None if citation.end is None else citation.end + by
+    return replace(citation, start=citation.start + by, end=end)
 
 
 def _reset(issue: p.Issue, error: VendorError, made: int, backoff: Backoff, delay: float) -> p.RetryReset:

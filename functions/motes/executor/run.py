@@ -7,14 +7,29 @@ import secrets
 from collections.abc import Callable
 from dataclasses import field
 from datetime import UTC, datetime
+from math import inf
 from random import Random, SystemRandom
+from typing import TypeAlias
 
 import httpx
 
+from motes import particles as p
 from motes.dataclass import dataclass
 from motes.dispatch import Dispatch
 from motes.executor.observer import Observer, Progress
 from motes.executor.policy import DEFAULT_POLICY, Policy
+
+Batch: TypeAlias = list[p.Particle]
+"""What one read of the upstream gave, in order; whoever is given it may change it. An empty one says only
+that the pulse of the run was due.
+"""
+
+
+@dataclass(slots=True)
+class Pulse:
+    """Until when a run may wait without a word, as a time of the event loop's clock; see `heartbeat.py`."""
+
+    due: float = inf
 
 
 def new_call_id() -> str:
@@ -58,3 +73,4 @@ class Run:
     options: Options
     observer: Observer
     progress: Progress
+    pulse: Pulse = field(default_factory=Pulse)

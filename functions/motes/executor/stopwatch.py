@@ -32,9 +32,9 @@ class Stopwatch:
             self._first = now if self._first is None else self._first
         return particle
 
-    def last_metrics(self, now: float) -> p.Metrics | None:
-        """The latest `Metrics` once more, where the answer went on after it."""
-        return self._timed(self._latest, now) if self._latest is not None and self._is_stale else None
+    def ended(self, now: float) -> list[p.Particle]:
+        """What comes before the `End`: the latest `Metrics` once more, where the answer went on after it."""
+        return [self._timed(self._latest, now)] if self._latest is not None and self._is_stale else []
 
     def total(self, now: float) -> p.Metrics:
         """What the whole run used, all its segments added."""

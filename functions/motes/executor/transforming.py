@@ -9,7 +9,7 @@ from contextlib import aclosing
 from typing import Protocol
 
 from motes import particles as p
-from motes.executor.run import Run
+from motes.executor.run import Batch, Run
 
 
 class Transform(Protocol):
@@ -20,16 +20,18 @@ class Transform(Protocol):
         ...
 
 
-async def transformed(source: AsyncGenerator[p.Particle, None], run: Run) -> AsyncGenerator[p.Particle, None]:
-    """The source with the transforms of the run's dispatch."""
+async def transformed(source: AsyncGenerator[Batch, None], run: Run) -> AsyncGenerator[Batch, None]:
+    """The source with the transforms of the run's dispatch. What came before a change that takes time is
+    given on at once.
+    """
     transforms = _made(run)
-    async with aclosing(source) as particles:
-        async for particle in particles:
-            given = [particle]
-            for transform in transforms:
-                given = [after for before in given for after in await _tried(transform, before, run)]
-            for one in given:
-                yield one
+    async with aclosing(source):
+        async for batch in source:
+            for particle in batch:
+                given = [particle]
+                for transform in transforms:
+                    given = [after for before in given for after in await _tried(transform, before, run)]
+                yield given
 
 
 async def _tried(transform: Transform, particle: p.Particle, run: Run) -> list[p.Particle]:

@@ -1,46 +1,31 @@
 """Ends a run in good order before the platform would cut it.
 
-Must wrap the body of the stream: whatever wraps the request handler returns before the stream starts, and
-a platform's kill runs no `finally`.
+Must be asked within the body of the stream: whatever wraps the request handler returns before the stream
+starts, and a platform's kill runs no `finally`.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from motes import particles as p
 from motes.errors import VendorError
 from motes.executor.observer import SlowRequest
-from motes.executor.run import Run
+from motes.executor.run import Batch, Run
 
 
-async def with_watchdog(
-    source: AsyncGenerator[p.Particle, None], deadline: float, run: Run
-) -> AsyncGenerator[p.Particle, None]:
-    """The source's particles until shortly before the deadline, then an `Issue` and the `End`.
-
-    `deadline` is a time of the event loop's clock; the margins are options of the run.
-    """
-    stop_at = deadline - run.options.stop_margin
+@contextmanager
+def watched(run: Run) -> Iterator[None]:
+    """While the run goes on: the observer hears of a deadline that is near."""
+    deadline = run.options.deadline
+    if deadline is None:
+        yield
+        return
     warning = asyncio.get_running_loop().call_at(deadline - run.options.warn_margin, _warn, deadline, run)
     try:
-        async with aclosing(source):
-            while (particle := await _next(source, stop_at)) is not None:
-                yield particle
-    except TimeoutError:
-        for particle in _last_words(run):
-            yield particle
+        yield
     finally:
         warning.cancel()
-
-
-async def _next(source: AsyncGenerator[p.Particle, None], stop_at: float) -> p.Particle | None:
-    """The next particle, or None at the end. Raises TimeoutError when the time is over."""
-    if asyncio.get_running_loop().time() >= stop_at:
-        # A source that never has to wait gives the timer below no turn.
-        raise TimeoutError
-    async with asyncio.timeout_at(stop_at):
-        return await anext(source, None)
 
 
 def _warn(deadline: float, run: Run) -> None:
@@ -62,7 +47,8 @@ def _warn(deadline: float, run: Run) -> None:
     )
 
 
-def _last_words(run: Run) -> tuple[p.Particle, ...]:
+def last_words(run: Run) -> Batch:
+    """What ends a run whose time is over."""
     elapsed = asyncio.get_running_loop().time() - run.progress.started
     lives_on = run.progress.handle is not None
     advice = (
@@ -76,4 +62,4 @@ def _last_words(run: Run) -> tuple[p.Particle, ...]:
         code="platform_deadline",
         retryable=True,
     )
-    return p.Issue("dispatch-read", error.message, error), p.End("issue-dispatch-rpc")
+    return [p.Issue("dispatch-read", error.message, error), p.End("issue-dispatch-rpc")]
