@@ -5,8 +5,8 @@ tenth of a cold start. Here one compiled `__init__` serves all classes of one sh
 the other methods are shared by all, and `__dataclass_fields__` is made by the standard library itself when
 somebody asks (`fields`, `replace`, `asdict`, `repr`). What is made behaves the same, as a test compares.
 
-Only what motes uses: always slotted, no inheritance, no `__post_init__`, and of `field` the defaults, `repr`
-and `metadata`. Must refuse anything else rather than ignore it.
+Only what motes uses: always slotted, no inheritance, no `__post_init__`, and of `field` neither `init` nor
+`kw_only`. Must refuse anything else rather than ignore it.
 """
 
 import dataclasses
@@ -55,6 +55,8 @@ def _made(cls: type[T], frozen: bool, kw_only: bool) -> type[T]:
     body |= {
         "__qualname__": cls.__qualname__,
         "__slots__": tuple(types),
+        "__compared__": tuple([name for name in types if _is_compared(given.get(name))]),
+        "__hashed__": tuple([name for name in types if _is_hashed(given.get(name))]),
         "__match_args__": () if kw_only else tuple(types),
         "__init__": _init(cls.__qualname__, types, given, frozen, kw_only),
         _FIELDS: _Fields(types, given, kw_only),
@@ -97,9 +99,19 @@ def _default_of(name: str, given: Mapping[str, Any]) -> tuple[Any, Any]:
         if default.__class__.__hash__ is None:
             raise ValueError(f"mutable default for field {name!r}: use default_factory")
         return default, MISSING
-    if not default.init or not default.compare or default.hash is not None or default.kw_only is True:
-        raise TypeError(f"field {name!r}: only defaults, repr and metadata are supported here")
+    if not default.init or default.kw_only is True:
+        raise TypeError(f"field {name!r}: neither init nor kw_only is supported here")
     return default.default, default.default_factory
+
+
+def _is_compared(default: Any) -> bool:
+    return default.compare if isinstance(default, Field) else True
+
+
+def _is_hashed(default: Any) -> bool:
+    if isinstance(default, Field) and default.hash is not None:
+        return default.hash
+    return _is_compared(default)
 
 
 @cache
@@ -149,8 +161,8 @@ class _Fields:
         return made
 
 
-def _values(self: Any) -> tuple[Any, ...]:
-    return tuple([getattr(self, name) for name in self.__slots__])
+def _values(self: Any, names: Iterable[str]) -> tuple[Any, ...]:
+    return tuple([getattr(self, name) for name in names])
 
 
 @recursive_repr()
@@ -162,11 +174,12 @@ def _repr(self: Any) -> str:
 def _eq(self: Any, other: object) -> Any:
     if other.__class__ is not self.__class__:
         return NotImplemented
-    return _values(self) == _values(other)
+    compared = self.__compared__
+    return _values(self, compared) == _values(other, compared)
 
 
 def _hash(self: Any) -> int:
-    return hash(_values(self))
+    return hash(_values(self, self.__hashed__))
 
 
 def _refuse_to_set(_: Any, name: str, __: Any) -> None:
@@ -175,6 +188,10 @@ def _refuse_to_set(_: Any, name: str, __: Any) -> None:
 
 def _refuse_to_delete(_: Any, name: str) -> None:
     raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+def _state(self: Any) -> tuple[Any, ...]:
+    return _values(self, self.__slots__)
 
 
 def _set_state(self: Any, state: Iterable[Any]) -> None:
@@ -190,6 +207,6 @@ _FROZEN: Final = {
     "__setattr__": _refuse_to_set,
     "__delattr__": _refuse_to_delete,
     # For copies: what is frozen cannot be filled in the usual way.
-    "__getstate__": _values,
+    "__getstate__": _state,
     "__setstate__": _set_state,
 }

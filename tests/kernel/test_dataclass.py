@@ -55,6 +55,8 @@ def box() -> type:
 
         kept: T
         size: int = field(default_factory=counted)
+        note: str = field(default="", compare=False)
+        loose: dict[str, int] = field(default_factory=dict, hash=False)
 
     return Box
 
@@ -127,7 +129,8 @@ def test_what_is_frozen_cannot_be_changed_and_can_be_a_key() -> None:
     for made in both(box, KINDS[1]):
         one = made("k")
         assert {one: 1}[made("k", 7)] == 1
-        assert hash(one) == hash(("k", 7))
+        assert hash(one) == hash(made("k", note="other")) == hash(("k", 7))
+        assert one == made("k", note="other")
         with pytest.raises(FrozenInstanceError, match="assign to field 'kept'"):
             one.kept = 1
         with pytest.raises(FrozenInstanceError, match="delete field 'kept'"):

@@ -7,9 +7,9 @@ was; a word that is no longer known counts as none, since whoever asks cannot me
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, get_args
 
+from motes.dataclass import dataclass
 from motes.errors import InvalidRequest
 from motes.settings import Keepalive, ReasoningField, Settings, StreamUsage, closest
 

@@ -14,7 +14,7 @@ it is iterated, and never take a cut answer for a whole one: `whole` and `texts`
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Self
 
 import httpx
@@ -22,6 +22,7 @@ import httpx
 from motes import jsontext
 from motes import particles as p
 from motes.client.given import GivenAnswers, Opener, readable
+from motes.dataclass import dataclass
 from motes.demux.base import MAX_EVENT_BYTES
 from motes.dialects.openai_chat import DIALECT
 from motes.dispatch import OWN_HEADERS, Dispatch, UpstreamRequest

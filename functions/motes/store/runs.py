@@ -5,9 +5,10 @@ lies in the pages of the journal, and only for a run that asked for one.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal, Protocol
 
+from motes.dataclass import dataclass
 from motes.errors import ErrorKind
 from motes.particles import UpstreamHandle
 
