@@ -172,9 +172,9 @@ def _repr(self: Any) -> str:
 
 
 def _eq(self: Any, other: object) -> Any:
+    compared = self.__compared__
     if other.__class__ is not self.__class__:
         return NotImplemented
-    compared = self.__compared__
     return _values(self, compared) == _values(other, compared)
 
 
