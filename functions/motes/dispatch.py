@@ -161,6 +161,12 @@ def generate(
     )
 
 
+def takes_addresses(vendor: Vendor, model: str) -> bool:
+    """Whether images and files may be named by their address; else they have to lie in the request."""
+    inline = resolve(vendor.surfaces[0].dialect).inline_media
+    return not inline and of_model(vendor.quirks, model).images != "inline"
+
+
 def _address(vendor: Vendor, dialect: Dialect, model: str, secret: str | None) -> str:
     """Where the request goes: the vendor's address, or that of such a key, and the surface's path."""
     surface = vendor.surfaces[0]

@@ -79,6 +79,8 @@ class Settings(_Closed):
     heartbeat_s: float = Field(default=10, gt=0)
     commit_after_s: float = Field(default=8, ge=0)
     max_body_bytes: int = Field(default=10 * MIB, ge=1)
+    fetch_media: bool = True
+    """Whether images and files named by their address are fetched for vendors that take them inline only."""
     max_event_bytes: int = Field(default=64 * MIB, ge=1)
     deadline_s: float | None = Field(default=None, gt=0)
     """How long a run may take; no limit without it."""

@@ -62,7 +62,7 @@ async def test_certificates_are_checked_and_the_context_is_made_once(monkeypatch
     monkeypatch.setattr(httpx, "create_ssl_context", counted)
     from motes.executor import connection
 
-    connection._ssl_context.cache_clear()
+    connection.ssl_context.cache_clear()
     for _ in range(3):
         async with open_client(trust_env=False):
             pass

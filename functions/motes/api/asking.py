@@ -20,7 +20,7 @@ from motes.api.gateway import Gateway
 from motes.callers import Admission
 from motes.chat import ChatRequest
 from motes.dataclass import dataclass
-from motes.dispatch import Dispatch, generate
+from motes.dispatch import Dispatch, generate, takes_addresses
 from motes.egress.failure import presentable
 from motes.egress.reply import Reply, signature_format
 from motes.errors import StoreError, Unauthenticated
@@ -111,6 +111,10 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
     if choices.strict_requests:
         refuse_unknown(request, vendor.quirks.passthrough)
     secret = await gateway.key_of(vendor)
+    if gateway.settings.fetch_media and not takes_addresses(vendor, route.model):
+        from motes.api.media import with_media  # Few requests name an address.
+
+        request = await with_media(request, gateway.fetching, gateway.settings.max_body_bytes)
     dispatch = generate(
         request, vendor, route.model, secret=secret, max_event_bytes=gateway.settings.max_event_bytes
     )

@@ -7,6 +7,7 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 import httpx
 
@@ -28,6 +29,9 @@ from motes.vendors.catalogue import Catalogue, build_catalogue
 from motes.vendors.table import ALIASES, VENDORS
 from motes.vendors.vendor import Vendor
 
+if TYPE_CHECKING:
+    from motes.executor.public_fetch import Rules
+
 # Of the heartbeat: how often the writer of a stream looks at the clock.
 _TICKS = 10
 
@@ -39,7 +43,9 @@ def new_run_id() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gateway:
-    """One gateway. `chores` are done when a response is out; `now` gives epoch seconds."""
+    """One gateway. `chores` are done when a response is out; `fetching` is what of
+    the web may be fetched, where it is not the default; `now` gives epoch seconds.
+    """
 
     settings: Settings
     catalogue: Catalogue
@@ -49,6 +55,7 @@ class Gateway:
     observer: Observer = field(default_factory=NullObserver)
     chores: tuple[Chore, ...] = ()
     policy: Policy = field(default_factory=Policy)
+    fetching: "Rules | None" = None
     now: Callable[[], float] = time.time
     new_id: Callable[[], str] = new_run_id
 

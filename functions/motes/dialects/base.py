@@ -89,7 +89,8 @@ class Dialect:
 
     `path` gives the URL path (with query) below a vendor's base URL for a model. `body` builds the request;
     it raises InvalidRequest for what cannot be sent and warns of what was dropped or clamped. `parser`
-    makes a fresh parser. `headers` are sent with every request of this dialect.
+    makes a fresh parser. `headers` are sent with every request of this dialect. `inline_media`: no image or
+    file can be named by its address on the web.
     """
 
     name: DialectName
@@ -99,3 +100,4 @@ class Dialect:
     parser: Callable[[Quirks], Parser]
     headers: Mapping[str, str] = field(default_factory=dict)
     stored_runs: StoredRuns | None = None
+    inline_media: bool = False

@@ -27,7 +27,7 @@ def open_client(
     _silence_request_logs()
     return httpx.AsyncClient(
         headers=dict(OWN_HEADERS),
-        verify=_ssl_context(trust_env),
+        verify=ssl_context(trust_env),
         limits=_LIMITS,
         timeout=None,  # noqa: S113 (each run brings its vendor's own timeouts)
         follow_redirects=False,
@@ -39,7 +39,7 @@ def open_client(
 
 
 @cache
-def _ssl_context(trust_env: bool) -> ssl.SSLContext:
+def ssl_context(trust_env: bool = True) -> ssl.SSLContext:
     """One for the whole process: reading the CA bundle takes tens of milliseconds."""
     return httpx.create_ssl_context(trust_env=trust_env)
 

@@ -15,4 +15,5 @@ DIALECT: Final = Dialect(
     parser=ConverseParser,
     # A stream of events where all goes well, JSON where it does not.
     headers={"accept": "application/vnd.amazon.eventstream, application/json"},
+    inline_media=True,
 )

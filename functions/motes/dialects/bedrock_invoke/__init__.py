@@ -30,4 +30,5 @@ def carrying(resolve: Resolve) -> Dialect:
         demuxer=EventStreamOrWholeDemuxer,
         parser=lambda quirks: InvokeParser(quirks, resolve),
         headers={"accept": _ACCEPT},
+        inline_media=True,
     )

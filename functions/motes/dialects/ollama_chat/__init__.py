@@ -14,4 +14,5 @@ DIALECT: Final = Dialect(
     demuxer=JSONLinesOrWholeDemuxer,
     parser=ChatParser,
     headers={"accept": "application/x-ndjson, application/json"},
+    inline_media=True,
 )
