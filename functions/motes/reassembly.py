@@ -56,6 +56,11 @@ class Reassembler:
         self._gained.clear()
         return self._message
 
+    @property
+    def count(self) -> int:
+        """How many fragments there are so far."""
+        return len(self._message.fragments)
+
     def feed(self, particle: p.Particle) -> None:
         """Add one particle."""
         handler = _HANDLERS.get(type(particle))

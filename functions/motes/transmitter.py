@@ -329,7 +329,7 @@ class Transmitter:
     def _put_arguments(self, id: str, arguments: str) -> None:
         in_place = self._last_was_call and id == self._latest_call
         self._put(p.ToolCallArguments(arguments, None if in_place else id))
-        self._last_was_call, self._latest_call = True, id
+        self._last_was_call = True
 
     def _put_metrics(self) -> None:
         if self._metrics not in (p.Metrics(), self._sent_metrics):

@@ -249,3 +249,20 @@ def test_the_reassembler_takes_whatever_is_said(steps: list[Any]) -> None:
             message.feed(particle)
     whole = message.finalize()
     assert whole.outcome in ("completed", "failed", "aborted")
+
+
+def test_argument_pieces_of_one_call_after_another_call_began_stay_with_theirs() -> None:
+    out = Transmitter(lambda: "made")
+    out.tool_call("a", "f")
+    out.tool_call("b", "g")
+    for piece, id in (("1", "a"), ("2", "a"), ("3", "b"), ("4", "b")):
+        out.tool_call_arguments(piece, id)
+    found = dict[str, str]()
+    latest = ""
+    for particle in out.drain():
+        if isinstance(particle, p.ToolCall):
+            latest = particle.id
+        elif isinstance(particle, p.ToolCallArguments):
+            id = particle.id or latest
+            found[id] = found.get(id, "") + particle.arguments
+    assert found == {"a": "12", "b": "34"}
