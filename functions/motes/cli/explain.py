@@ -4,18 +4,14 @@ Must never show a secret: the real key is not even read, and what else looks lik
 """
 
 import argparse
-import re
 import sys
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote
 
 if TYPE_CHECKING:
     from motes.dispatch import Dispatch
     from motes.vendors.catalogue import Catalogue
 
-MASK: Final = "***"
 _REFUSED: Final = 2
-_SECRET_WORDS: Final = ("auth", "key", "token", "secret", "cookie", "password", "credential")
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -59,7 +55,9 @@ def shown_request(dispatch: "Dispatch") -> dict[str, Any]:
     from datetime import UTC, datetime
 
     from motes import jsontext
+    from motes.cli.redaction import is_secret, masked_url
     from motes.dispatch import OWN_HEADERS
+    from motes.secrecy import MASK
 
     request = dispatch.sign(dispatch.request, datetime.now(UTC))
     # What is made when a request is sent differs each time.
@@ -67,9 +65,9 @@ def shown_request(dispatch: "Dispatch") -> dict[str, Any]:
     headers = {**OWN_HEADERS, **request.headers}
     return {
         "method": request.method,
-        "url": _masked(request.url),
+        "url": masked_url(request.url),
         "headers": {
-            name: MASK if name in made or _is_secret(name) else value for name, value in headers.items()
+            name: MASK if name in made or is_secret(name) else value for name, value in headers.items()
         },
         "body": jsontext.loads(request.body),
         "warnings": list(dispatch.warnings),
@@ -88,6 +86,7 @@ def _shown(body: bytes, model: str | None, traits: list[str]) -> dict[str, Any]:
     from motes.cli.absent import absence, placed
     from motes.dialects.base import NO_TRAITS, Traits
     from motes.intake import parse_request
+    from motes.secrecy import MASK
     from motes.vendors.catalogue import speaking
 
     request = parse_request(body)
@@ -109,18 +108,3 @@ def _catalogue() -> "Catalogue":
     from motes.settings import load_settings
 
     return whole_catalogue(load_settings(os.environ, Path.cwd()))
-
-
-def _is_secret(name: str) -> bool:
-    return any(word in name.lower() for word in _SECRET_WORDS)
-
-
-def _masked(url: str) -> str:
-    """The URL without a password in front of its host, nor what looks like a secret in its query."""
-    url = re.sub(r"//[^/@]*@", f"//{MASK}@", url)
-    return re.sub(r"(?<=[?&])([^=&]+)=([^&]*)", _masked_member, url)
-
-
-def _masked_member(found: re.Match[str]) -> str:
-    name, value = found.groups()
-    return f"{name}={MASK if _is_secret(name) or value == quote(MASK, safe='') else value}"

@@ -13,12 +13,10 @@ import httpx
 
 from motes import dispatch
 from motes import particles as p
-from motes.cli.absent import absence, whole_catalogue
-from motes.credentials import vendor_key
+from motes.cli.reach import within_reach
 from motes.dataclass import dataclass
 from motes.egress.failure import failure_of, presentable
 from motes.egress.message_json import usage_json
-from motes.errors import PrepareError
 from motes.executor.connection import open_client
 from motes.executor.pipeline import run
 from motes.executor.policy import Backoff, Policy
@@ -27,7 +25,6 @@ from motes.fragments import Message
 from motes.intake import parse_request
 from motes.reassembly import Reassembler
 from motes.settings import load_settings
-from motes.vendors.catalogue import speaking
 
 _ONCE: Final = Policy(http=Backoff(1, 0.0), connection=Backoff(1, 0.0))
 _QUESTION: Final = "Answer with one word: ready"
@@ -58,14 +55,8 @@ class Answer:
 async def probe(model: str, environ: Mapping[str, str], directory: Path) -> Answer:
     """Ask once. Raises MotesError for what cannot even be sent."""
     settings = load_settings(environ, directory)
-    route = whole_catalogue(settings).find(model)
-    missing = absence(route.vendor)
-    if missing is not None:
-        raise PrepareError(f"vendor {route.vendor.id!r} {missing}")
-    secret = vendor_key(route.vendor.id, route.vendor.key_name, settings, environ)
     request = parse_request({"messages": [{"role": "user", "content": _QUESTION}], "stream": True})
-    vendor = speaking(route.vendor, None, route.model)
-    plan = dispatch.generate(request, vendor, route.model, secret=secret)
+    plan = within_reach(settings, environ).plan(request, model).dispatch
     seen = _Arrivals()
     async with open_client() as http:
         http.event_hooks = {"response": [seen.head]}
@@ -75,7 +66,7 @@ async def probe(model: str, environ: Mapping[str, str], directory: Path) -> Answ
         status=seen.status,
         first_byte_s=seen.first_byte_s,
         usage=usage_json(message.metrics),
-        failure=_failure(message, secret),
+        failure=_failure(message),
     )
 
 
@@ -126,10 +117,10 @@ async def _answer(plan: dispatch.Dispatch, http: httpx.AsyncClient) -> Message:
     return reassembler.finalize()
 
 
-def _failure(message: Message, secret: str | None) -> str | None:
+def _failure(message: Message) -> str | None:
     if message.outcome == "completed":
         return None
     issue = message.issue or p.Issue("dispatch-read", failure_of(None).message, failure_of(None))
-    shown = presentable(issue, secret)
+    shown = presentable(issue, None)
     kind = shown.error.kind if shown.error else "server_error"
     return f"{shown.text} ({kind})"

@@ -32,14 +32,12 @@ from motes.executor.pipeline import run
 from motes.executor.policy import Backoff, Policy
 from motes.executor.run import Options
 from motes.fragments import Message
-from motes.quirks import Quirks
+from motes.quirks import NO_QUIRKS
 from motes.reassembly import Reassembler
 from motes.secrecy import parts_of
 from motes.vendors.vendor import Timeouts
 
 _LOG: Final = logging.getLogger(__name__)
-# Servers of all sorts: some leave the tags of their models' reasoning in the text.
-_QUIRKS: Final = Quirks(think_tags=True)
 _KEY_HEADERS: Final = ("authorization", "api-key", "x-api-key")
 _NOWHERE: Final = UpstreamRequest(method="POST", url="http://given.invalid/", headers={})
 
@@ -209,7 +207,7 @@ def _dispatch(request: UpstreamRequest, patience: Patience) -> Dispatch:
         dialect=DIALECT.name,
         request=request,
         demuxer=lambda: DIALECT.demuxer(MAX_EVENT_BYTES),
-        parser=lambda: DIALECT.parser(_QUIRKS),
+        parser=lambda: DIALECT.parser(NO_QUIRKS),
         timeouts=Timeouts(first_byte=patience.first_byte, idle=patience.idle),
         secrets=_secrets(request.headers),
     )
