@@ -7,12 +7,13 @@ first answer is the one), and hold no more than `MAX_BYTES` of it.
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Final
 
 import httpx
 
+from motes.dataclass import dataclass
 from motes.demux.base import MAX_EVENT_BYTES
 from motes.dispatch import Dispatch
 from motes.executor import failures

@@ -5,12 +5,12 @@ Must never start the demo vendor for who does not ask it, and let nothing of it 
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 from motes import dispatch
 from motes.chat import ChatRequest
 from motes.cli.absent import absence, whole_catalogue
 from motes.credentials import vendor_key
+from motes.dataclass import dataclass
 from motes.demo.rows import BASES, demo_rows
 from motes.errors import MotesError, PrepareError
 from motes.model_rules import of_model

@@ -6,7 +6,7 @@ are kept that say how to read it.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +18,7 @@ from motes.cli.playback import play
 from motes.cli.reading import Reading, reading_of
 from motes.cli.recording import Recording, load
 from motes.cli.redaction import masked_body, masked_headers, masked_url, masked_value, secrets_in
+from motes.dataclass import dataclass
 from motes.egress.message_json import message_json
 from motes.quirks import Quirks
 from motes.reassembly import Reassembler

@@ -6,12 +6,12 @@ answer ends, and where its usage lies. Pure. Must never look at the values of te
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from motes import jsontext
 from motes.cli.reading import Reading
 from motes.cli.recording import Recording
+from motes.dataclass import dataclass
 from motes.demux.base import MAX_EVENT_BYTES, WireEvent
 
 NAMELESS: Final = "(event)"
