@@ -44,6 +44,7 @@ TAGS: Final[Mapping[type, tuple[str, str]]] = {
 }
 
 _BY_TAG: Final = {tag: cls for cls, tag in TAGS.items()}
+_INNER: Final[Mapping[str, type]] = {"handle": p.UpstreamHandle, "cost": p.Cost}
 _NESTED: Final[Mapping[type, str]] = {p.Metrics: "metrics"}
 _ERROR_KEYS: Final = {
     "kind": "kind",
@@ -66,7 +67,7 @@ def _columns(cls: type) -> tuple[_Column, ...]:
 
 
 _COLUMNS: Final[Mapping[type, tuple[_Column, ...]]] = {
-    cls: _columns(cls) for cls in (*TAGS, p.UpstreamHandle)
+    cls: _columns(cls) for cls in (*TAGS, p.UpstreamHandle, p.Cost)
 }
 
 
@@ -96,6 +97,8 @@ def _plain(item: Any) -> Any:
         return [_plain(i) for i in item]
     if isinstance(item, p.UpstreamHandle):
         return _written(item, _COLUMNS[p.UpstreamHandle])
+    if isinstance(item, p.Cost):
+        return {name: getattr(item, name) for name, _, _ in _COLUMNS[p.Cost]}
     if isinstance(item, VendorError):
         return {key: v for name, key in _ERROR_KEYS.items() if (v := getattr(item, name)) is not None}
     return dict(item) if isinstance(item, Mapping) else item
@@ -135,9 +138,9 @@ def _read(cls: type, body: Mapping[str, Any]) -> dict[str, Any] | None:
 def _rich(name: str, item: Any) -> Any:
     if name in ("inputs", "outputs", "measurements"):
         return tuple(item) if isinstance(item, list) else p.Unknown
-    if name == "handle":
-        read = _read(p.UpstreamHandle, item) if isinstance(item, Mapping) else None
-        return p.UpstreamHandle(**read) if read is not None else p.Unknown
+    if name in _INNER:
+        read = _read(_INNER[name], item) if isinstance(item, Mapping) else None
+        return _INNER[name](**read) if read is not None else p.Unknown
     if name == "error" and isinstance(item, Mapping):
         return _read_error(item)
     return item

@@ -18,6 +18,7 @@ from motes.demux.base import MAX_EVENT_BYTES, Demuxer
 from motes.dialects.base import NO_TRAITS, Dialect, Parser, Traits, UpstreamBody
 from motes.dialects.registry import resolve
 from motes.errors import ErrorKind, InvalidRequest, PrepareError
+from motes.estimates import prompt_tokens
 from motes.model_rules import of_model
 from motes.normaliser import prepared
 from motes.secrecy import parts_of
@@ -113,6 +114,8 @@ class Dispatch:
     transforms: Transforms = NO_TRANSFORMS
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """What nobody may hear of, whoever repeats it."""
+    prompt_tokens: Callable[[], int] | None = None
+    """About how many tokens the request is, for a vendor that does not say."""
 
     @property
     def label(self) -> str:
@@ -158,6 +161,7 @@ def generate(
         error_kinds=quirks.error_kinds,
         context=request.motes.context,
         secrets=parts_of(secret),
+        prompt_tokens=lambda: prompt_tokens(request),
     )
 
 

@@ -280,19 +280,34 @@ def _outcome(end: p.End) -> str:
     return "aborted" if end.reason == "done-dispatch-aborted" else "failed"
 
 
+_SUMMED: Final = (
+    "tokens_in",
+    "tokens_cache_read",
+    "tokens_cache_write",
+    "tokens_cache_write_1h",
+    "tokens_in_audio",
+    "tokens_in_image",
+    "tokens_out",
+    "tokens_out_reasoning",
+    "tokens_out_audio",
+    "tokens_out_image",
+    "tokens_total",
+    "cost_cents",
+)
+
+
 def add_metrics(first: p.Metrics, second: p.Metrics) -> p.Metrics:
     """The sum of two segments of one run (a paused one and its continuation)."""
-    names = (
-        "tokens_in",
-        "tokens_cache_read",
-        "tokens_cache_write",
-        "tokens_out",
-        "tokens_out_reasoning",
-        "tokens_total",
-        "cost_cents",
-    )
     sums: dict[str, Any] = {}
-    for name in names:
+    for name in _SUMMED:
         values = [v for v in (getattr(first, name), getattr(second, name)) if v is not None]
         sums[name] = sum(values) if values else None
-    return replace(second, **sums)
+    source = second.source if first.source == second.source else "partial"
+    return replace(second, **sums, cost=_added(first.cost, second.cost), source=source)
+
+
+def _added(first: p.Cost | None, second: p.Cost | None) -> p.Cost | None:
+    """A sum of which a part is not known is not known."""
+    if first is None or second is None:
+        return None
+    return replace(second, amount=first.amount + second.amount)

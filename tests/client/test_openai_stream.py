@@ -320,8 +320,10 @@ async def test_what_is_not_counted_is_estimated_and_says_so() -> None:
     )
 
 
-async def test_nothing_is_estimated_of_an_answer_that_is_not_whole() -> None:
-    assert (await heard(HI)).metrics is None
+async def test_an_answer_that_is_not_whole_has_an_estimate_of_what_came() -> None:
+    metrics = (await heard(HI)).metrics
+    assert metrics is not None
+    assert (metrics.source, metrics.tokens_out) == ("estimated", 1)
 
 
 # What is broken.

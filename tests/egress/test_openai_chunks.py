@@ -321,12 +321,12 @@ def test_what_openai_has_no_words_for_is_told_in_the_motes_member():
     assert chunks_of(stream_of(run))[-1]["motes"] == {
         "vendor": "anthropic",
         "model": "m-2026",
+        "attempts": 1,
         "provider": "there",
         "response_id": "resp_1",
         "native_finish_reason": "end_turn",
-        "attempts": 1,
         "usage_source": "measured",
-        "cost": {"amount": 0.005, "currency": "USD"},
+        "cost": {"amount": 0.005, "currency": "USD", "margin": 1.0},
         "warnings": [{"code": "temperature", "text": "clamped"}],
     }
 
@@ -380,19 +380,45 @@ def test_details_that_are_unknown_are_left_out_and_a_known_zero_is_not():
     assert chunks_of(stream_of(known, reply))[-1]["usage"]["prompt_tokens_details"] == {"cached_tokens": 0}
 
 
-def test_all_three_counters_are_there_even_if_the_vendor_counts_nothing_and_it_says_so():
-    chunks = chunks_of(stream_of((p.Text("x" * 400), END), replace(REPLY, include_usage=True)))
-    usage = chunks[-1]["usage"]
-    assert usage["prompt_tokens"] == 25
-    assert 100 <= usage["completion_tokens"] <= 110
-    assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
-    assert chunks[-2]["motes"]["usage_source"] == "estimated"
+@pytest.mark.parametrize("source", ["measured", "partial", "estimated"])
+def test_all_three_counters_are_there_with_the_word_where_they_come_from(source):
+    run = (p.Text("x"), p.Metrics(tokens_in=25, tokens_out=3, source=source), END)
+    chunks = chunks_of(stream_of(run, replace(REPLY, include_usage=True)))
+    assert chunks[-1]["usage"] == {"prompt_tokens": 25, "completion_tokens": 3, "total_tokens": 28}
+    assert chunks[-2]["motes"]["usage_source"] == source
 
 
-def test_a_counter_that_is_missing_makes_the_usage_partial():
+def test_no_usage_is_told_rather_than_half_of_it():
     chunks = chunks_of(stream_of((p.Metrics(tokens_out=3), END), replace(REPLY, include_usage=True)))
-    assert chunks[-1]["usage"]["completion_tokens"] == 3
-    assert chunks[-2]["motes"]["usage_source"] == "partial"
+    assert "usage_source" not in chunks[-1]["motes"]
+    assert not chunks[-1]["usage"]
+
+
+def test_audio_and_images_are_told_where_they_are_counted():
+    counts = p.Metrics(
+        tokens_in=9,
+        tokens_out=5,
+        tokens_in_audio=4,
+        tokens_in_image=2,
+        tokens_out_audio=0,
+        tokens_out_image=3,
+    )
+    usage = chunks_of(stream_of((counts, END), replace(REPLY, include_usage=True)))[-1]["usage"]
+    assert usage["prompt_tokens_details"] == {"audio_tokens": 4, "image_tokens": 2}
+    assert usage["completion_tokens_details"] == {"audio_tokens": 0, "image_tokens": 3}
+
+
+def test_the_cost_is_in_the_finish_chunk_with_its_margin():
+    priced = p.Metrics(tokens_in=1, tokens_out=2, cost_cents=0.5, cost=p.Cost(0.0065, 1.3))
+    (finish,) = chunks_of(stream_of((priced, END)))[-1:]
+    assert finish["motes"]["cost"] == {"amount": 0.0065, "currency": "USD", "margin": 1.3}
+
+
+def test_every_attempt_that_was_made_is_counted():
+    resets = [
+        p.RetryReset("srv-dispatch", "none", "busy", n, 3, wait) for n, wait in ((1, 10), (2, 20), (3, -1))
+    ]
+    assert chunks_of(stream_of((*resets, p.Text("x"), END)))[-1]["motes"]["attempts"] == 3
 
 
 # Failures

@@ -136,13 +136,12 @@ def test_tool_calls_are_absent_when_there_are_none_and_refusal_is_null():
     assert message == {"role": "assistant", "content": "a", "refusal": None}
 
 
-def test_usage_is_always_there():
-    assert whole((p.Text("abcd"), END))["usage"] == {
-        "prompt_tokens": 25,
-        "completion_tokens": 1,
-        "total_tokens": 26,
-    }
+def test_usage_is_the_same_as_in_the_stream():
     assert whole(ANSWER)["usage"]["total_tokens"] == 22
+    estimate = p.Metrics(tokens_in=25, tokens_out=1, source="estimated")
+    told = whole((p.RetryReset("srv-op", "none", "busy", 1, 3, 5), p.Text("abcd"), estimate, END))
+    assert told["usage"] == {"prompt_tokens": 25, "completion_tokens": 1, "total_tokens": 26}
+    assert (told["motes"]["usage_source"], told["motes"]["attempts"]) == ("estimated", 2)
 
 
 def test_a_calls_thought_signature_is_where_googles_own_endpoint_puts_it():

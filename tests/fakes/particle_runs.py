@@ -13,7 +13,6 @@ REPLY = Reply(
     vendor="anthropic",
     upstream_model="m-1",
     signature_format="anthropic-claude-v1",
-    prompt_bytes=100,
 )
 END = p.End("done-dialect", "ok", None, "end_turn")
 CLOSED = p.End("done-dispatch-closed")

@@ -39,7 +39,6 @@ class Asked:
     dispatch: Dispatch
     choices: Choices
     run_id: str
-    body_bytes: int
     started: float
     deadline: float | None
     secret: str | None = field(repr=False)
@@ -86,7 +85,6 @@ class Asked:
             vendor=self.dispatch.vendor,
             upstream_model=self.dispatch.model,
             signature_format=signature_format(self.dispatch.dialect),
-            prompt_bytes=self.body_bytes,
             include_usage=choices.stream_usage == "always" or bool(options and options.include_usage),
             reasoning_field="none" if hidden else choices.reasoning_field,
             keepalive=choices.keepalive,
@@ -128,7 +126,6 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
         dispatch=dispatch,
         choices=choices,
         run_id=run_id,
-        body_bytes=len(body),
         started=started,
         deadline=deadline_of(scope),
         secret=secret,

@@ -26,7 +26,7 @@ from motes.dataclass import dataclass
 from motes.demux.base import MAX_EVENT_BYTES
 from motes.dialects.openai_chat import DIALECT
 from motes.dispatch import OWN_HEADERS, Dispatch, UpstreamRequest
-from motes.egress.reply import usage
+from motes.estimates import tokens_of
 from motes.executor.observer import NullObserver
 from motes.executor.pipeline import run
 from motes.executor.policy import Backoff, Policy
@@ -72,11 +72,9 @@ class Answer:
     it (`async with`, or `aclose`).
     """
 
-    def __init__(self, dispatch: Dispatch, http: httpx.AsyncClient, attempts: int, prompt_bytes: int) -> None:
+    def __init__(self, dispatch: Dispatch, http: httpx.AsyncClient, attempts: int) -> None:
         self._reassembler = Reassembler()
         self._final: Message | None = None
-        self._prompt_bytes = prompt_bytes
-        self._answer_bytes = 0
         self._observer = _Heard(http)
         tries = Policy(http=Backoff(attempts, 1.0), connection=Backoff(attempts, 0.5))
         self._particles = self._read(run(dispatch, http, Options(policy=tries), self._observer))
@@ -124,28 +122,15 @@ class Answer:
             async for particle in particles:
                 if isinstance(particle, p.End):
                     self._observer.complain()
-                    if (guess := self._guess(particle)) is not None:
-                        self._reassembler.feed(guess)
-                        yield guess
                 self._take(particle)
                 yield particle
 
     def _take(self, particle: p.Particle) -> None:
         self._reassembler.feed(particle)
-        self._answer_bytes += _size(particle)
         if isinstance(particle, p.End):
             self._final = self._reassembler.finalize()
         elif isinstance(particle, p.Warn) and particle.code == "bad_event":
             _LOG.warning("bad_event text=%r", particle.text)
-
-    def _guess(self, end: p.End) -> p.Metrics | None:
-        """An estimate of what a whole answer used, where its server does not count."""
-        if end.stop is None or self._reassembler.message.metrics is not None:
-            return None
-        counts = usage(None, self._prompt_bytes, self._answer_bytes)[0] or {}
-        prompt, completion = counts.get("prompt_tokens"), counts.get("completion_tokens")
-        # A prompt that is not known is not nothing.
-        return p.Metrics(tokens_in=prompt or None, tokens_out=completion, source="estimated")
 
 
 def read(response: httpx.Response, patience: Patience = PATIENCE) -> Answer:
@@ -191,16 +176,17 @@ def ask(
     keys = {name: value for name, value in http.headers.items() if name in _KEY_HEADERS}
     sent.update({**keys, **(headers or {})})
     request = UpstreamRequest(method="POST", url=url, headers=dict(sent.items()), body=written)
-    return Answer(_dispatch(request, patience), http, patience.attempts, len(written))
+    return Answer(_dispatch(request, patience, len(written)), http, patience.attempts)
 
 
 def _given(opener: Opener, patience: Patience, asked: httpx.Request | None) -> Answer:
     request = _NOWHERE if asked is None else replace(_NOWHERE, headers=dict(asked.headers.items()))
     http = GivenAnswers(opener)
-    return Answer(_dispatch(request, patience), http, patience.attempts, _content_length(asked))
+    return Answer(_dispatch(request, patience, _content_length(asked)), http, patience.attempts)
 
 
-def _dispatch(request: UpstreamRequest, patience: Patience) -> Dispatch:
+def _dispatch(request: UpstreamRequest, patience: Patience, size: int) -> Dispatch:
+    """`size` is that of the request's body in bytes, 0 where it is not known: that is not nothing."""
     return Dispatch(
         vendor="openai-compatible",
         model="",
@@ -210,6 +196,7 @@ def _dispatch(request: UpstreamRequest, patience: Patience) -> Dispatch:
         parser=lambda: DIALECT.parser(NO_QUIRKS),
         timeouts=Timeouts(first_byte=patience.first_byte, idle=patience.idle),
         secrets=_secrets(request.headers),
+        prompt_tokens=(lambda: tokens_of(size)) if size else None,
     )
 
 
@@ -238,15 +225,6 @@ def _content_length(request: httpx.Request | None) -> int:
     """The size of a request, 0 where it is not known."""
     length = request.headers.get("content-length", "") if request else ""
     return int(length) if length.isascii() and length.isdigit() else 0
-
-
-def _size(particle: p.Particle) -> int:
-    """Bytes of what the model wrote."""
-    if isinstance(particle, p.Text | p.Reasoning | p.Refusal):
-        return len(particle.text.encode("utf-8", "replace"))
-    if isinstance(particle, p.ToolCall | p.ToolCallArguments):
-        return len((particle.arguments or "").encode("utf-8", "replace"))
-    return 0
 
 
 class _Heard(NullObserver):

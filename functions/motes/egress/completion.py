@@ -24,7 +24,6 @@ from motes.egress.reply import (
     reasoning_item,
     signed_call,
     signed_text,
-    size_of,
     thought_signature,
     told_details,
     usage,
@@ -35,7 +34,6 @@ from motes.fragments import (
     Message,
     OperationFragment,
     ReasoningFragment,
-    RefusalFragment,
     TextFragment,
     ToolCallFragment,
 )
@@ -50,7 +48,7 @@ def completion(message: Message, reply: Reply) -> dict[str, Any]:
     word = finish_reason(end, bool(message.refusal))
     if word == "stop" and message.tool_calls:
         word = "tool_calls"
-    counts, source = usage(message.metrics, reply.prompt_bytes, _answer_bytes(message))
+    counts = usage(message.metrics)
     choice = {"index": 0, "message": _message(message, reply), "logprobs": None, "finish_reason": word}
     return {
         "id": reply.id,
@@ -59,7 +57,7 @@ def completion(message: Message, reply: Reply) -> dict[str, Any]:
         "model": reply.model,
         "choices": [choice],
         **({"usage": counts} if counts else {}),
-        "motes": extension(reply, _facts(message), end, source),
+        "motes": extension(reply, _facts(message), end),
     }
 
 
@@ -199,13 +197,3 @@ def _facts(message: Message) -> Facts:
         documents=[citation for citation in message.citations if not citation.url],
         warnings=message.warnings,
     )
-
-
-def _answer_bytes(message: Message) -> int:
-    size = 0
-    for fragment in message.fragments:
-        if isinstance(fragment, TextFragment | ReasoningFragment | RefusalFragment):
-            size += size_of(fragment.text)
-        elif isinstance(fragment, ToolCallFragment):
-            size += size_of(fragment.name) + size_of(fragment.arguments)
-    return size

@@ -7,6 +7,7 @@ complete, and which calls are whole, is the message's own word.
 from typing import Any
 
 from motes import particles as p
+from motes.costs import prompt_of, unpriced
 from motes.egress.failure import failure_of
 from motes.egress.finish import finish_reason
 from motes.errors import VendorError, answer_status
@@ -43,9 +44,7 @@ def usage_json(metrics: p.Metrics | None) -> dict[str, Any] | None:
     """The token counts of a run, or None where none is known."""
     if metrics is None:
         return None
-    parts = (metrics.tokens_in, metrics.tokens_cache_read, metrics.tokens_cache_write)
-    known = [part for part in parts if part is not None]
-    prompt = sum(known) if known else None
+    prompt = prompt_of(metrics)
     completion, total = metrics.tokens_out, metrics.tokens_total
     if prompt is None and completion is None and total is None:
         return None
@@ -60,6 +59,12 @@ def usage_json(metrics: p.Metrics | None) -> dict[str, Any] | None:
         "cache_written": metrics.tokens_cache_write,
         "source": metrics.source,
     }
+
+
+def cost_json(metrics: p.Metrics | None) -> dict[str, Any] | None:
+    """What a run costs its caller, margin and all; where no gateway has priced it, what its vendor bills."""
+    cost = None if metrics is None else metrics.cost or unpriced(metrics)
+    return None if cost is None else {"amount": cost.amount, "currency": cost.currency, "margin": cost.margin}
 
 
 def citations_json(citations: list[p.Citation]) -> list[dict[str, str | None]]:

@@ -27,7 +27,6 @@ from motes.egress.reply import (
     phase_entry,
     reasoning_item,
     signed_call,
-    size_of,
     thought_signature,
     usage,
 )
@@ -59,7 +58,6 @@ class ChunkEncoder:
         }
         self._head, self._tail = _frame(self._envelope, reply.include_usage)
         self._reasoning = ReasoningTrack(reply)
-        self._answer_bytes = 0
         self._calls: dict[str, int] = {}
         self._latest_call: str | None = None
         self._last_part: p.Particle | None = None
@@ -96,7 +94,6 @@ class ChunkEncoder:
     def _on_text(self, particle: p.Text) -> bytes:
         if not particle.text:
             return b""
-        self._answer_bytes += size_of(particle.text)
         out = self._part(particle) + self._entered()
         self._places.text(len(particle.text))
         return out + self._delta({"content": particle.text})
@@ -105,12 +102,10 @@ class ChunkEncoder:
         if not particle.text:
             return b""
         self._refused = True
-        self._answer_bytes += size_of(particle.text)
         return self._part(particle) + self._delta({"refusal": particle.text})
 
     def _on_reasoning(self, particle: p.Reasoning) -> bytes:
         self._last_part = particle
-        self._answer_bytes += size_of(particle.text)
         return self._deltas(self._reasoning.text(particle))
 
     def _on_signature(self, particle: p.ReasoningSignature) -> bytes:
@@ -128,7 +123,6 @@ class ChunkEncoder:
         id = particle.id if particle.id not in self._calls else f"{particle.id}_{index}"
         self._calls[id] = index
         self._latest_call = id
-        self._answer_bytes += size_of(particle.name)
         function = {"name": particle.name, "arguments": ""}
         first = {"index": index, "id": id, "type": "function", "function": function}
         return out + self._delta({"tool_calls": [first]}) + self._arguments(id, particle.arguments)
@@ -139,7 +133,6 @@ class ChunkEncoder:
     def _arguments(self, id: str | None, arguments: str | None) -> bytes:
         if not arguments or id not in self._calls:
             return b""
-        self._answer_bytes += size_of(arguments)
         piece = {"index": self._calls[id], "function": {"arguments": arguments}}
         return self._delta({"tool_calls": [piece]})
 
@@ -248,10 +241,10 @@ class ChunkEncoder:
         out = self.open() + self._deltas(self._reasoning.close())
         found = annotations(map(self._places.moved, self._citations))
         out += self._delta({"annotations": found}) if found else b""
-        counts, source = usage(self._facts.metrics, self._reply.prompt_bytes, self._answer_bytes)
+        counts = usage(self._facts.metrics)
         choice = {"index": 0, "delta": {}, "logprobs": None, "finish_reason": word}
         nothing = {"usage": None} if self._reply.include_usage else {}
-        motes = extension(self._reply, self._facts, end, source)
+        motes = extension(self._reply, self._facts, end)
         out += _event(self._envelope | {"choices": [choice]} | nothing | {"motes": motes})
         if self._reply.include_usage and counts:
             out += _event(self._envelope | {"choices": [], "usage": counts})

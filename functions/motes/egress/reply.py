@@ -9,11 +9,8 @@ from typing import Any, Final
 
 from motes import particles as p
 from motes.dataclass import dataclass
-from motes.egress.message_json import usage_json
+from motes.egress.message_json import cost_json, usage_json
 from motes.settings import Keepalive, ReasoningField
-
-# A rough rule: four bytes of UTF-8 are a token. Only ever shown as an estimate.
-_BYTES_PER_TOKEN: Final = 4
 
 _SIGNATURE_FORMATS: Final = {
     "anthropic-messages": "anthropic-claude-v1",
@@ -31,9 +28,8 @@ UNKNOWN_FORMAT: Final = "unknown"
 class Reply:
     """One response: who asked for what, and how the caller wants it told.
 
-    `model` is what the caller asked for, `upstream_model` what the vendor was asked for. `prompt_bytes` is
-    the size of the request, for an estimate where the vendor counts nothing; None where it is not known.
-    `created` is in epoch seconds.
+    `model` is what the caller asked for, `upstream_model` what the vendor was asked for. `created` is in
+    epoch seconds.
     """
 
     id: str
@@ -42,7 +38,6 @@ class Reply:
     vendor: str
     upstream_model: str
     signature_format: str = UNKNOWN_FORMAT
-    prompt_bytes: int | None = None
     include_usage: bool = False
     reasoning_field: ReasoningField = "reasoning_content"
     keepalive: Keepalive = "comment"
@@ -78,45 +73,44 @@ class Facts:
         return told
 
 
-def usage(
-    metrics: p.Metrics | None, prompt_bytes: int | None, answer_bytes: int
-) -> tuple[dict[str, Any] | None, str | None]:
-    """OpenAI's usage object, whole, and where it comes from: measured, partial or estimated.
-
-    A count the vendor does not give is estimated, never zero; details are told only where they are known.
-    Nothing is told where there is nothing to estimate the prompt by.
-    """
+def usage(metrics: p.Metrics | None) -> dict[str, Any] | None:
+    """OpenAI's usage object, whole or none at all; details are told only where they are known."""
     counts: dict[str, Any] = usage_json(metrics) or {}
-    prompt, completion, total = (counts.get(name) for name in ("prompt", "completion", "total"))
-    source = counts.get("source", "estimated")
-    if counts and (prompt is None or completion is None):
-        source = "partial"
-    prompt = _estimate(prompt_bytes) if prompt is None else prompt
-    completion = _estimate(answer_bytes) if completion is None else completion
-    if prompt is None or completion is None:
-        return None, None
-    out = {
-        "prompt_tokens": prompt,
-        "completion_tokens": completion,
-        "total_tokens": prompt + completion if total is None else total,
+    if metrics is None or counts.get("prompt") is None or counts.get("completion") is None:
+        return None
+    given = _known(
+        cached_tokens=counts["cached"],
+        cache_write_tokens=counts["cache_written"],
+        audio_tokens=metrics.tokens_in_audio,
+        image_tokens=metrics.tokens_in_image,
+    )
+    spent = _known(
+        reasoning_tokens=counts["reasoning"],
+        audio_tokens=metrics.tokens_out_audio,
+        image_tokens=metrics.tokens_out_image,
+    )
+    told = {
+        "prompt_tokens": counts["prompt"],
+        "completion_tokens": counts["completion"],
+        "total_tokens": counts["total"],
     }
-    cached = _known(cached_tokens=counts.get("cached"), cache_write_tokens=counts.get("cache_written"))
-    spent = _known(reasoning_tokens=counts.get("reasoning"))
-    return out | _known(prompt_tokens_details=cached, completion_tokens_details=spent), source
+    return told | _known(prompt_tokens_details=given, completion_tokens_details=spent)
 
 
-def extension(reply: Reply, facts: Facts, end: p.End, usage_source: str | None) -> dict[str, Any]:
+def extension(reply: Reply, facts: Facts, end: p.End) -> dict[str, Any]:
     """The `motes` member: what OpenAI's words have no place for. Only what is known is in it."""
     metrics = facts.metrics
-    cents = metrics.cost_cents if metrics else None
-    return {"vendor": reply.vendor, "model": facts.model or reply.upstream_model} | _known(
+    return {
+        "vendor": reply.vendor,
+        "model": facts.model or reply.upstream_model,
+        "attempts": facts.attempts,
+    } | _known(
         provider=facts.provider,
         response_id=facts.response_id,
         native_finish_reason=end.native_stop,
         detail=end.detail,
-        attempts=facts.attempts,
-        usage_source=usage_source,
-        cost=None if cents is None else {"amount": cents / 100, "currency": "USD"},
+        usage_source=metrics.source if metrics and usage(metrics) else None,
+        cost=cost_json(metrics),
         documents=[document(citation) for citation in facts.documents],
         files=facts.files,
         warnings=facts.remarks,
@@ -217,15 +211,6 @@ def kept_rows(state: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 def told_details(rows: list[dict[str, Any]], hidden: bool) -> list[dict[str, Any]]:
     """The vendor's own details; where reasoning is hidden, only what nobody can read."""
     return [row for row in rows if not hidden or row.get("type") == "reasoning.encrypted"]
-
-
-def size_of(text: str) -> int:
-    """Bytes of UTF-8, for an estimate."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
-
-
-def _estimate(size: int | None) -> int | None:
-    return None if size is None else -(-size // _BYTES_PER_TOKEN)
 
 
 def _known(**members: Any) -> dict[str, Any]:

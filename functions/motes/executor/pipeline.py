@@ -93,7 +93,7 @@ class _Telling:
 
     def __init__(self, run: Run, now: float) -> None:
         self._run = run
-        self._watch = Stopwatch(now)
+        self._watch = Stopwatch(now, run.options.price, run.dispatch.prompt_tokens)
         self._end = p.End("done-dispatch-aborted")
 
     def told(self, batch: Batch, now: float) -> Batch:
@@ -101,9 +101,10 @@ class _Telling:
         out = list[p.Particle]()
         for particle in batch:
             shown = without_secrets(particle, self._run.dispatch.secrets)
+            if isinstance(shown, p.End | p.Issue | p.Note):
+                out += self._watch.last_metrics(shown, now)
             if isinstance(shown, p.End):
                 self._end = shown
-                out += self._watch.ended(now)
             elif isinstance(shown, p.Issue):
                 self._run.observer.failed(self._run.dispatch.label, shown)
             out.append(self._watch.stamped(shown, now))
@@ -111,4 +112,4 @@ class _Telling:
 
     def over(self, now: float) -> None:
         """The run is over, whichever way."""
-        self._run.observer.run_ended(self._run.dispatch.label, self._end, self._watch.total(now))
+        self._run.observer.run_ended(self._run.dispatch.label, self._end, self._watch.total(self._end, now))

@@ -14,6 +14,7 @@ from typing import TypeAlias
 import httpx
 
 from motes import particles as p
+from motes.costs import Pricing, unpriced
 from motes.dataclass import dataclass
 from motes.dispatch import Dispatch
 from motes.executor.observer import Observer, Progress
@@ -46,7 +47,7 @@ class Options:
     """How a run behaves. Seconds throughout; `deadline` is a time of the event loop's clock, or None.
 
     `heartbeat` is the longest silence, `warn_margin` and `stop_margin` how long before the deadline the
-    observer hears of it and the stream ends. `now` reads a Retry-After date.
+    observer hears of it and the stream ends. `now` reads a Retry-After date. `price` must answer at once.
     """
 
     heartbeat: float = 10.0
@@ -57,6 +58,7 @@ class Options:
     new_id: Callable[[], str] = new_call_id
     now: Callable[[], datetime] = _now
     rng: Random = field(default_factory=SystemRandom)
+    price: Pricing = unpriced
 
     @property
     def stop_at(self) -> float | None:

@@ -1,49 +1,119 @@
-"""How long a run took and what it used, for `Metrics`.
+"""How long a run took and what it used, for `Metrics`: the one place where both are made whole.
 
-Takes the time as an argument. Must never change a token count.
+Takes the time as an argument. Must never change a token count that a vendor gave for the whole of something;
+what is missing at the end is estimated, and said to be.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any, Final
 
 from motes import particles as p
+from motes.costs import Pricing, prompt_of, unpriced
+from motes.estimates import size_of, tokens_of
 from motes.reassembly import add_metrics
+
+_FROM_THE_VENDOR: Final = (p.ModelName, p.ResponseId, p.HandleSet, p.ProviderInfra)
+"""What shows that an answer has begun, although nothing of it can be read."""
 
 
 class Stopwatch:
-    """Sees every particle of a run. Times in seconds in, milliseconds out, all from the run's start."""
+    """Sees every particle of a run. Times in seconds in, milliseconds out, all from the run's start.
 
-    def __init__(self, started: float) -> None:
+    `prompt` estimates the request's own tokens; without it they stay unknown where the vendor is silent.
+    """
+
+    def __init__(
+        self, started: float, price: Pricing = unpriced, prompt: Callable[[], int] | None = None
+    ) -> None:
         self._started = started
+        self._price = price
+        self._prompt = prompt
         self._first: float | None = None
-        self._latest: p.Metrics | None = None
+        self._told: p.Metrics | None = None
         self._earlier: p.Metrics | None = None
+        self._sent: p.Metrics | None = None
         self._is_stale = False
+        self._has_begun = False
+        self._uncounted = 0
+        """Bytes of the answer since the vendor last told how much output there was."""
 
     def stamped(self, particle: p.Particle, now: float) -> p.Particle:
-        """The particle to give on: `Metrics` with its times, anything else as it is."""
+        """The particle to give on: `Metrics` with its times and its cost, anything else as it is."""
         if isinstance(particle, p.Metrics):
-            self._is_stale = False
-            self._latest = self._timed(particle, now)
-            return self._latest
+            return self._on_metrics(particle, now)
         if isinstance(particle, p.Note):
-            self._earlier, self._latest, self._is_stale = self._sum(), None, False
-        elif p.is_visible(particle):
-            self._is_stale = True
+            self._earlier = self._sum(self._whole(good=True))
+            self._reset()
+        elif isinstance(particle, p.RetryReset):
+            self._reset()
+        elif p.is_visible(particle) or isinstance(particle, p.ToolCallArguments):
+            self._is_stale = self._has_begun = True
+            self._uncounted += size_of(particle)
             self._first = now if self._first is None else self._first
+        elif isinstance(particle, _FROM_THE_VENDOR):
+            self._has_begun = True
         return particle
 
-    def ended(self, now: float) -> list[p.Particle]:
-        """What comes before the `End`: the latest `Metrics` once more, where the answer went on after it."""
-        return [self._timed(self._latest, now)] if self._latest is not None and self._is_stale else []
+    def last_metrics(self, particle: p.End | p.Issue | p.Note, now: float) -> list[p.Particle]:
+        """The `Metrics` to tell before that particle, where the last ones are no longer the whole truth."""
+        whole = self._whole(good=_is_good(particle))
+        if whole is None or (not self._is_stale and whole == self._sent):
+            return []
+        self._sent, self._is_stale = whole, False
+        return [self._timed(whole, now)]
 
-    def total(self, now: float) -> p.Metrics:
-        """What the whole run used, all its segments added."""
-        return self._timed(self._sum() or p.Metrics(), now)
+    def total(self, end: p.End, now: float) -> p.Metrics:
+        """What the whole run used, all its segments added. Of a run that its vendor refused, nothing is
+        known: the counts are None, and `source` says estimated.
+        """
+        known = self._sum(self._whole(good=_is_good(end)))
+        return self._timed(known or p.Metrics(source="estimated"), now)
 
-    def _sum(self) -> p.Metrics | None:
-        if self._earlier is None or self._latest is None:
-            return self._latest or self._earlier
-        return add_metrics(self._earlier, self._latest)
+    def _on_metrics(self, told: p.Metrics, now: float) -> p.Metrics:
+        self._is_stale, self._has_begun = False, True
+        if told.tokens_out is not None:
+            self._uncounted = 0
+        self._told = told
+        self._sent = self._priced(told)
+        return self._timed(self._sent, now)
+
+    def _reset(self) -> None:
+        self._told = self._sent = None
+        self._is_stale = self._has_begun = False
+        self._uncounted = 0
+
+    def _whole(self, *, good: bool) -> p.Metrics | None:
+        """What this segment used, as far as it can be said; None where the vendor has not begun to answer.
+
+        What a vendor counts at the end of a good answer is all there is. Before that, its counts are of what
+        came until then, and the rest is estimated.
+        """
+        if not self._has_begun:
+            return None
+        told = self._told or p.Metrics(source="estimated")
+        prompt, output = prompt_of(told), told.tokens_out
+        is_early = self._uncounted > 0 and (not good or told.source == "partial")
+        if prompt is not None and output is not None and not is_early:
+            return self._priced(told)
+        guess: dict[str, Any] = {}
+        if prompt is None and self._prompt is not None:
+            guess["tokens_in"] = self._prompt()
+        if output is None or is_early:
+            guess["tokens_out"] = (output or 0) + tokens_of(self._uncounted)
+        knows = prompt is not None or output is not None
+        if guess:
+            # What the vendor said of the sum is said of less.
+            guess |= {"tokens_total": None, "cost_cents": None}
+        return self._priced(replace(told, **guess, source="partial" if knows else "estimated"))
+
+    def _sum(self, latest: p.Metrics | None) -> p.Metrics | None:
+        if self._earlier is None or latest is None:
+            return latest or self._earlier
+        return add_metrics(self._earlier, latest)
+
+    def _priced(self, metrics: p.Metrics) -> p.Metrics:
+        return replace(metrics, cost=self._price(metrics))
 
     def _timed(self, metrics: p.Metrics, now: float) -> p.Metrics:
         first = self._first
@@ -53,3 +123,9 @@ class Stopwatch:
             inner_ms=None if first is None else round((now - first) * 1000),
             all_ms=round((now - self._started) * 1000),
         )
+
+
+def _is_good(particle: p.End | p.Issue | p.Note) -> bool:
+    if isinstance(particle, p.End):
+        return particle.stop is not None
+    return isinstance(particle, p.Note)

@@ -1,0 +1,74 @@
+"""About how many tokens something is, for runs whose vendor did not count.
+
+Pure. Rough on purpose: a tokenizer a model is not ours to keep. Must never stand in place of a count that a
+vendor gave, and whatever is made of it is tagged.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from motes import jsontext
+from motes import particles as p
+
+if TYPE_CHECKING:
+    from motes.chat import ChatRequest
+
+_BYTES_PER_TOKEN: Final = 4
+"""Of UTF-8: a rule of thumb for prose in most models' tokens."""
+_IMAGE_BYTES: Final = 1000 * _BYTES_PER_TOKEN
+"""An image of a common size is about a thousand tokens to most vendors, whatever its file weighs."""
+_BASE64_TO_TEXT: Final = 20
+"""A second of speech in base64 makes few tokens; so does a page of a document."""
+
+
+def tokens_of(size: int) -> int:
+    """The tokens of so many bytes of text, rounded up."""
+    return -(-size // _BYTES_PER_TOKEN)
+
+
+def prompt_tokens(request: "ChatRequest") -> int:
+    """All input of a request: its messages and its tools."""
+    size = sum(sum(_sizes(message)) for message in request.messages)
+    tools = [*(request.tools or ()), *(request.functions or ())]
+    return tokens_of(size + sum(len(tool.model_dump_json(exclude_none=True)) for tool in tools))
+
+
+def size_of(particle: p.Particle) -> int:
+    """The bytes of text in a piece of an answer; of a picture or a clip nothing, since nothing tells it."""
+    match particle:
+        case p.Text() | p.Reasoning() | p.Refusal():
+            return _bytes(particle.text)
+        case p.ToolCall():
+            return _bytes(particle.name) + _bytes(particle.arguments or "")
+        case p.ToolCallArguments():
+            return _bytes(particle.arguments)
+        case p.CodeCall():
+            return _bytes(particle.code)
+        case _:
+            return 0
+
+
+def _sizes(message: Any) -> Iterator[int]:
+    yield _bytes(message.role)
+    yield _content(message.content)
+    for call in getattr(message, "tool_calls", None) or ():
+        if call.function is not None:
+            yield _bytes(call.function.name) + _bytes(call.function.arguments)
+
+
+def _content(content: str | Sequence[Any] | None) -> int:
+    if content is None or isinstance(content, str):
+        return _bytes(content or "")
+    return sum(_part(part) for part in content)
+
+
+def _part(part: Any) -> int:
+    if part.type == "text":
+        return _bytes(part.text)
+    if part.type == "image_url":
+        return _IMAGE_BYTES
+    return len(jsontext.dump_bytes(part.model_dump(exclude_none=True))) // _BASE64_TO_TEXT
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
