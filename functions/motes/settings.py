@@ -79,6 +79,8 @@ class Settings(_Closed):
     heartbeat_s: float = Field(default=10, gt=0)
     commit_after_s: float = Field(default=8, ge=0)
     max_body_bytes: int = Field(default=10 * MIB, ge=1)
+    max_messages: int = Field(default=10_000, ge=1)
+    """How many messages a request may have."""
     fetch_media: bool = True
     """Whether images and files named by their address are fetched for vendors that take them inline only."""
     max_event_bytes: int = Field(default=64 * MIB, ge=1)

@@ -50,7 +50,7 @@ BAD = {
     "missing key": (json.dumps(ASK | {"model": "openai/x"}).encode(), 500, "missing_vendor_key"),
     "no address": (json.dumps(ASK | {"model": "openai-compatible/x"}).encode(), 500, "not_configured"),
     "input is a number": (b'{"model":"fake/m","input":3}', 400, "invalid_value"),
-    "deep": (nested(100_000).encode(), 400, "invalid_json"),
+    "deep": (nested(100_000).encode(), 400, "too_deep"),
 }
 
 
@@ -218,3 +218,13 @@ def test_what_cannot_be_sent_is_our_own_fault_and_said_to_be(tmp_path, environ, 
             assert "shown" not in response.text
             assert response.headers["x-should-retry"] == "false"
         assert caller.get("/models").status_code == 200
+
+
+def test_more_messages_than_a_request_may_have_are_refused_before_they_are_read(gateway, upstream):
+    upstream.play(*HELLO)
+    message = {"role": "user", "content": "x"}
+    assert gateway.post(CHAT, json=ASK | {"messages": [message] * 10_000}).status_code == 200
+    response = gateway.post(CHAT, json=ASK | {"messages": [message] * 10_001})
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "too_many_messages")
+    assert response.json()["error"]["param"] == "messages"
+    assert len(upstream.received) == 1

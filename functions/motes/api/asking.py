@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
 from motes import particles as p
-from motes.api.auth import admit, confirm
+from motes.api.auth import admit, confirm, own_vendor_key
 from motes.api.body import discard, read_body, refuse_unknown, understand
 from motes.api.choices import Choices, chosen
 from motes.api.deadline import deadline_of
@@ -41,6 +41,8 @@ class Asked:
     run_id: str
     started: float
     deadline: float | None
+    has_own_key: bool
+    """Whether the caller brought the vendor's key, which is kept nowhere."""
     secret: str | None = field(repr=False)
 
     @property
@@ -102,13 +104,14 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
         raise
     scope[NOTES]["caller"] = admission.key.id
     body = await read_body(headers, receive, gateway.settings.max_body_bytes)
-    request = understand(body, headers.get("content-type", ""))
+    request = understand(body, headers.get("content-type", ""), gateway.settings.max_messages)
     choices = chosen(request.motes.model_extra or {}, headers, admission.key.choices, gateway.settings)
     route = gateway.catalogue.resolve(request.model)
     vendor = speaking(route.vendor, request.motes.dialect, route.model)
     if choices.strict_requests:
         refuse_unknown(request, vendor.quirks.passthrough)
-    secret = await gateway.key_of(vendor)
+    own_key = own_vendor_key(headers, vendor)
+    secret = own_key or await gateway.key_of(vendor)
     if gateway.settings.fetch_media and not takes_addresses(vendor, route.model):
         from motes.api.media import with_media  # Few requests name an address.
 
@@ -128,5 +131,6 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
         run_id=run_id,
         started=started,
         deadline=deadline_of(scope),
+        has_own_key=own_key is not None,
         secret=secret,
     )

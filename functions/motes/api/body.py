@@ -80,19 +80,29 @@ async def _parts(receive: Receive) -> AsyncIterator[bytes]:
         more = message.get("more_body", False)
 
 
-def understand(body: bytes, content_type: str) -> ChatRequest:
+def understand(body: bytes, content_type: str, max_messages: int) -> ChatRequest:
     """The request a body holds, whatever its Content-Type says if it is JSON. Raises InvalidRequest, or
     HTTPException 415.
     """
     try:
         data = jsontext.loads(body)
+    except jsontext.TooDeep:
+        raise InvalidRequest("the request body is nested too deeply", code="too_deep") from None
     except ValueError:
         if content_type and not any(mark in content_type.lower() for mark in _JSON):
             raise HTTPException(
                 415, "the request body must be JSON (content-type: application/json)"
             ) from None
         raise InvalidRequest("the request body is not valid JSON", code="invalid_json") from None
-    return parse_request(as_chat(data))
+    data = as_chat(data)
+    messages = data.get("messages") if isinstance(data, dict) else None
+    if isinstance(messages, list) and len(messages) > max_messages:
+        raise InvalidRequest(
+            f"messages: {len(messages)} of them; at most {max_messages} are taken (`max_messages`)",
+            param="messages",
+            code="too_many_messages",
+        )
+    return parse_request(data)
 
 
 def refuse_unknown(request: ChatRequest, passed: frozenset[str]) -> None:
