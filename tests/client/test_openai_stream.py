@@ -19,15 +19,15 @@ from fakes.recordings import WIRE
 from fakes.upstream import DONE as LAST
 from fakes.upstream import HELLO, SSE_HEAD, Gate, Reset, UntilGone, Upstream, answer, chat_chunk, chat_usage
 from motes import particles as p
-from motes.client import openai_stream
-from motes.client.openai_stream import Answer, AnswerFailed, Patience
+from motes.client import RunFailed, openai_stream
+from motes.client.openai_stream import Answer, Limits
 from motes.egress.finish import finish_reason
 from motes.egress.message_json import message_json, usage_json
 from motes.fragments import Message
 from reference.shared import SHARED, needs_shared
 
 BODY: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
-QUICK = Patience(first_byte=5.0, idle=0.2, attempts=2)
+QUICK = Limits(first_byte=5.0, idle=0.2, attempts=2)
 COUNTS = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 USAGE = {"id": "r1", "choices": [], "usage": COUNTS}
 HI = chunk({"content": "Hi"})
@@ -345,12 +345,12 @@ async def test_a_stream_of_bad_chunks_is_an_error() -> None:
 
 
 async def test_a_cut_answer_raises_for_who_wants_it_whole_and_keeps_what_came() -> None:
-    with pytest.raises(AnswerFailed, match="before its answer was complete") as caught:
+    with pytest.raises(RunFailed, match="before its answer was complete") as caught:
         await openai_stream.read(response(sse(HI))).whole()
-    assert (caught.value.message.text, caught.value.message.outcome) == ("Hi", "failed")
+    assert (caught.value.answer.text, caught.value.answer.outcome) == ("Hi", "failed")
     texts = openai_stream.read(response(sse(HI))).texts()
     assert await anext(texts) == "Hi"
-    with pytest.raises(AnswerFailed):
+    with pytest.raises(RunFailed):
         await anext(texts)
 
 
@@ -358,11 +358,11 @@ async def test_a_refusal_by_status_is_read_and_tells_no_key() -> None:
     key = "sk-very-secret-0123456789"
     refused = response(b'{"error": {"message": "bad key %s"}}' % key.encode(), status=401)
     refused.request = httpx.Request("POST", "http://x.test/", headers={"authorization": f"Bearer {key}"})
-    with pytest.raises(AnswerFailed) as caught:
+    with pytest.raises(RunFailed) as caught:
         await openai_stream.read(refused).whole()
-    assert caught.value.message.error is not None
-    assert caught.value.message.error.http_status == 401
-    assert key not in repr(caught.value.message)
+    assert caught.value.answer.error is not None
+    assert caught.value.answer.error.http_status == 401
+    assert key not in repr(caught.value.answer)
     assert key not in str(caught.value)
 
 
@@ -407,8 +407,8 @@ async def test_an_attempt_that_failed_before_anything_visible_is_made_again(
 
 async def test_attempts_are_limited(upstream: Upstream, http: httpx.AsyncClient) -> None:
     upstream.play(answer(503, {"error": {"message": "busy"}}))
-    with pytest.raises(AnswerFailed, match="busy"):
-        await openai_stream.ask(http, f"{upstream.base_url}/chat/completions", BODY, patience=QUICK).whole()
+    with pytest.raises(RunFailed, match="busy"):
+        await openai_stream.ask(http, f"{upstream.base_url}/chat/completions", BODY, limits=QUICK).whole()
     assert len(upstream.received) == 2
 
 
@@ -450,7 +450,7 @@ async def test_a_silence_in_the_middle_ends_the_answer_and_closes_the_connection
     upstream.play(SSE_HEAD, chat_chunk({"content": "Hel"}), UntilGone())
     url = f"{upstream.base_url}/chat/completions"
     if way == "ask":
-        answer = openai_stream.ask(http, url, BODY, patience=QUICK)
+        answer = openai_stream.ask(http, url, BODY, limits=QUICK)
     else:
         asked = http.build_request("POST", url, json=BODY, timeout=None)
         answer = openai_stream.read(await http.send(asked, stream=True), QUICK)

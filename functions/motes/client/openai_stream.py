@@ -8,7 +8,7 @@
 
 One broken chunk is skipped and logged, calls are put together whatever their servers number them by, usage is
 the last that came, and what follows the finish reason is kept. Must never raise for what a server sends while
-it is iterated, and never take a cut answer for a whole one: `whole` and `texts` raise `AnswerFailed`.
+it is iterated, and never take a cut answer for a whole one: `whole` and `texts` raise `RunFailed`.
 """
 
 import logging
@@ -21,6 +21,7 @@ import httpx
 
 from motes import jsontext
 from motes import particles as p
+from motes.client.failure import RunFailed
 from motes.client.given import GivenAnswers, Opener, readable
 from motes.dataclass import dataclass
 from motes.demux.base import MAX_EVENT_BYTES
@@ -43,7 +44,7 @@ _NOWHERE: Final = UpstreamRequest(method="POST", url="http://given.invalid/", he
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class Limits:
     """The longest silences, in seconds, before the body of an answer and within it; how often to ask in all,
     where an attempt fails in a way that may pass and nothing visible came of it.
     """
@@ -53,16 +54,7 @@ class Patience:
     attempts: int = 3
 
 
-PATIENCE: Final = Patience()
-
-
-class AnswerFailed(Exception):
-    """The answer is not whole: refused, cut, broken, or silent for too long. `message` is what came of it."""
-
-    def __init__(self, message: Message) -> None:
-        issue = message.issue
-        super().__init__(issue.text if issue else "the answer ended before it was complete")
-        self.message = message
+LIMITS: Final = Limits()
 
 
 class Answer:
@@ -88,7 +80,7 @@ class Answer:
         return self._particles
 
     async def texts(self) -> AsyncIterator[str]:
-        """The answer's text, piece by piece. Raises AnswerFailed where it did not come to its end."""
+        """The answer's text, piece by piece. Raises RunFailed where it did not come to its end."""
         async with aclosing(self._particles) as particles:
             async for particle in particles:
                 if isinstance(particle, p.Text):
@@ -96,7 +88,7 @@ class Answer:
         self._check()
 
     async def whole(self) -> Message:
-        """The whole answer. Raises AnswerFailed where it did not come to its end."""
+        """The whole answer. Raises RunFailed where it did not come to its end."""
         async with aclosing(self._particles) as particles:
             async for _ in particles:
                 pass
@@ -114,7 +106,7 @@ class Answer:
 
     def _check(self) -> Message:
         if self._final is None or self._final.outcome != "completed":
-            raise AnswerFailed(self.message)
+            raise RunFailed(self.message)
         return self._final
 
     async def _read(self, source: AsyncGenerator[p.Particle, None]) -> AsyncGenerator[p.Particle, None]:
@@ -133,7 +125,7 @@ class Answer:
             _LOG.warning("bad_event text=%r", particle.text)
 
 
-def read(response: httpx.Response, patience: Patience = PATIENCE) -> Answer:
+def read(response: httpx.Response, limits: Limits = LIMITS) -> Answer:
     """Read an answer that is under way: one of `httpx.AsyncClient`, best with its body not yet read.
 
     There is no second attempt at it, and the read timeout of the client that asked holds too. A status that
@@ -145,16 +137,16 @@ def read(response: httpx.Response, patience: Patience = PATIENCE) -> Answer:
     async def open_once() -> httpx.Response:
         return given
 
-    first_byte, idle = min(patience.first_byte, limit), min(patience.idle, limit)
-    return _given(open_once, Patience(first_byte=first_byte, idle=idle, attempts=1), _request_of(response))
+    first_byte, idle = min(limits.first_byte, limit), min(limits.idle, limit)
+    return _given(open_once, Limits(first_byte=first_byte, idle=idle, attempts=1), _request_of(response))
 
 
-def reopening(opener: Opener, patience: Patience = PATIENCE) -> Answer:
+def reopening(opener: Opener, limits: Limits = LIMITS) -> Answer:
     """Read the answer that `opener` gives; another attempt calls it again.
 
     What the opener raises is an `Issue` where it is httpx's, and else raised by the iteration.
     """
-    return _given(opener, patience, None)
+    return _given(opener, limits, None)
 
 
 def ask(
@@ -163,7 +155,7 @@ def ask(
     body: Mapping[str, Any],
     *,
     headers: Mapping[str, str] | None = None,
-    patience: Patience = PATIENCE,
+    limits: Limits = LIMITS,
 ) -> Answer:
     """Post a chat request to a server's `…/chat/completions` and read the answer.
 
@@ -176,16 +168,16 @@ def ask(
     keys = {name: value for name, value in http.headers.items() if name in _KEY_HEADERS}
     sent.update({**keys, **(headers or {})})
     request = UpstreamRequest(method="POST", url=url, headers=dict(sent.items()), body=written)
-    return Answer(_dispatch(request, patience, len(written)), http, patience.attempts)
+    return Answer(_dispatch(request, limits, len(written)), http, limits.attempts)
 
 
-def _given(opener: Opener, patience: Patience, asked: httpx.Request | None) -> Answer:
+def _given(opener: Opener, limits: Limits, asked: httpx.Request | None) -> Answer:
     request = _NOWHERE if asked is None else replace(_NOWHERE, headers=dict(asked.headers.items()))
     http = GivenAnswers(opener)
-    return Answer(_dispatch(request, patience, _content_length(asked)), http, patience.attempts)
+    return Answer(_dispatch(request, limits, _content_length(asked)), http, limits.attempts)
 
 
-def _dispatch(request: UpstreamRequest, patience: Patience, size: int) -> Dispatch:
+def _dispatch(request: UpstreamRequest, limits: Limits, size: int) -> Dispatch:
     """`size` is that of the request's body in bytes, 0 where it is not known: that is not nothing."""
     return Dispatch(
         vendor="openai-compatible",
@@ -194,7 +186,7 @@ def _dispatch(request: UpstreamRequest, patience: Patience, size: int) -> Dispat
         request=request,
         demuxer=lambda: DIALECT.demuxer(MAX_EVENT_BYTES),
         parser=lambda: DIALECT.parser(NO_QUIRKS),
-        timeouts=Timeouts(first_byte=patience.first_byte, idle=patience.idle),
+        timeouts=Timeouts(first_byte=limits.first_byte, idle=limits.idle),
         secrets=_secrets(request.headers),
         prompt_tokens=(lambda: tokens_of(size)) if size else None,
     )
