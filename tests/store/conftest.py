@@ -8,6 +8,7 @@ from moto import mock_aws
 from fakes.tables import TABLE, make_table
 from motes.aws import AWS
 from motes.settings import load_settings
+from motes.store.dynamo_runs import DynamoRuns
 from motes.store.opening import open_stores
 from motes.store.sqlite import SqliteRuns
 
@@ -45,9 +46,13 @@ def opened(request, tmp_path):
     return lambda: open_stores(settings, AWS())
 
 
-@pytest.fixture(params=["sqlite"])
+@pytest.fixture(params=["sqlite", "dynamo"])
 def opened_runs(request, tmp_path):
     """How another process opens the same store of runs."""
+    if request.param == "dynamo":
+        table = request.getfixturevalue("table")
+        request.getfixturevalue("amazon")
+        return lambda: DynamoRuns(table, AWS())
     return lambda: SqliteRuns(tmp_path / "home" / "motes.sqlite")
 
 

@@ -10,6 +10,7 @@ from motes.dataclass import dataclass
 from motes.settings import Settings
 from motes.store.base import HealthStore, KeyStore
 from motes.store.dynamo import DynamoHealth, DynamoKeys
+from motes.store.dynamo_runs import DynamoRuns
 from motes.store.files import FileHealth, FileKeys
 from motes.store.runs import RunStore
 from motes.store.sqlite import SqliteRuns
@@ -31,7 +32,7 @@ def open_stores(settings: Settings, aws: AWS) -> Stores:
         return Stores(
             keys=DynamoKeys(settings.table, aws),
             health=DynamoHealth(settings.table, aws),
-            runs=SqliteRuns(settings.home / "motes.sqlite"),
+            runs=DynamoRuns(settings.table, aws),
             is_remote=True,
         )
     return Stores(
