@@ -72,7 +72,7 @@ def patiently(call: Callable[[], T]) -> T:
 def _judged(error: Any) -> tuple[Unmet | None, bool]:
     """Whether a condition was not met, and whether the same call may do a moment later.
 
-    A transaction that meets a busy table and an unmet condition is tried again: the condition may be met then.
+    A transaction that meets both a busy table and an unmet condition is tried again.
     """
     code = error.response.get("Error", {}).get("Code", "")
     if code == "ConditionalCheckFailedException":
@@ -109,7 +109,8 @@ def read_all(client: "DynamoDBClient", table: str, keys: Sequence[Key]) -> list[
             asked = {table: {"Keys": batch, "ConsistentRead": True}}
             answer = patiently(lambda asked=asked: client.batch_get_item(RequestItems=asked))  # type: ignore[misc]
             found |= {_name(item): item for item in answer["Responses"].get(table, [])}
-            batch = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
+            left: Any = answer.get("UnprocessedKeys", {}).get(table, {"Keys": []})
+            batch = left["Keys"]
             if not batch:
                 break
             _pause(attempt)

@@ -6,9 +6,9 @@
     OWNER#<owner>   <created>#<id>              that the owner has this run
     RUNS            <created>#<id>              that there is this run: what an operator lists
 
-Only the run carries `state` and `due_at`. `ttl` is a backstop: of a run two weeks behind its time, which moves
-with it, of the rest two months. Cleaning up removes them all long before. Must never put into a name or a
-number what does not sort as it should.
+Only the run carries `state` and `due_at`. `ttl` is a backstop: of a run two weeks behind its time, with
+which it moves, of the rest two months. Cleaning up removes them all long before. Must never put
+into a name or a number what does not sort as it should.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -54,7 +54,7 @@ def page_name(last: int) -> str:
 
 
 def list_name(created: float, id: str = "") -> str:
-    """The name by which a run stands in a list: in the order of time. Without an id: before all of that time."""
+    """The name of a run in a list, in the order of time; without an id, one before all of that time."""
     return f"{created:017.6f}{'#' if id else ''}{id}"
 
 

@@ -118,8 +118,8 @@ class RunTable:
         if there is None or flags.is_lost:
             return LOST
         if there.last_seq != page.first - 1:
-            is_there = any(one.first == page.first for one in self.pages(id, page.last - 1, 1))
-            return flags if is_there else LOST
+            found = self.pages(id, page.last - 1, 1)
+            return flags if [(one.first, one.last) for one in found] == [(page.first, page.last)] else LOST
         try:
             self._append(id, page, worker, until, _NEXT)
         except Unmet:
@@ -227,7 +227,7 @@ class RunTable:
     def _update(
         self, id: str, change: Mapping[str, Any], condition: str, told: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """A conditional write. A field that is None is removed, and a time to be due at moves the backstop."""
+        """A conditional write. What is None is removed, and a time to be due at moves the backstop."""
         if "due_at" in change:
             change = {**change, "ttl": items.ttl_of(change["due_at"], self._now())}
         known = {name: value for name, value in change.items() if value is not None}
@@ -241,7 +241,7 @@ class RunTable:
             "UpdateExpression": words,
             "ConditionExpression": condition,
             "ExpressionAttributeValues": items.attributes(values),
-            **_names(words + condition),
+            **_names(f"{words} {condition}"),
             **_ALL_OLD,
         }
 
@@ -253,7 +253,7 @@ class RunTable:
 
 
 def _names(words: str) -> dict[str, Any]:
-    """The attributes that an expression names by a placeholder: many of their names are DynamoDB's own words."""
+    """What an expression names by placeholders: many of our names are words of DynamoDB's own."""
     named = set(re.findall(r"#([a-z_]+)", words))
     return {"ExpressionAttributeNames": {f"#{name}": name for name in named}} if named else {}
 
