@@ -70,6 +70,7 @@ def test_nothing_is_installed_that_is_not_locked_with_a_hash(shipped: Path, func
 def test_an_artefact_is_wheels_and_this_package_and_nothing_else(shipped: Path, function: str) -> None:
     artefact = shipped / function
     rest = {name for name in files(artefact) - of_wheels(artefact) if not name.startswith("motes/")}
+    rest = {name for name in rest if not re.fullmatch(r"certificates/[0-9a-f]{8}\.\d", name)}
     assert rest == ({"bootstrap"} if function == "StreamFunction" else set())
     assert not (artefact / "bin").exists()
 
@@ -86,6 +87,15 @@ def test_the_whole_package_is_in_every_artefact(shipped: Path, function: str) ->
 
 def test_the_wrapper_can_be_executed(shipped: Path) -> None:
     assert os.access(shipped / "StreamFunction" / "bootstrap", os.X_OK)
+
+
+@functions
+def test_the_streaming_function_carries_every_certificate_in_a_file_of_its_own(
+    shipped: Path, function: str
+) -> None:
+    bundle = (shipped / function / "certifi" / "cacert.pem").read_text()
+    wanted = bundle.count("BEGIN CERTIFICATE") if function == "StreamFunction" else 0
+    assert len(list((shipped / function).glob("certificates/*"))) == wanted
 
 
 @pytest.mark.parametrize("function", ["StreamFunction", "CleanupFunction"])
