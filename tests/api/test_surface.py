@@ -196,3 +196,18 @@ def test_a_gateway_without_any_key_lets_nobody_in(tmp_path):
     with serving(tmp_path, "", MOTES_API_KEY="") as url:
         response = httpx.get(f"{url}/models", headers={"x-api-key": ""}, trust_env=False)
     assert response.status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"),
+    [
+        ("/v1/chat/completions", {"OPTIONS", "POST"}),
+        ("/v1/models", {"GET", "HEAD", "OPTIONS"}),
+        ("/models/a/b", {"GET", "HEAD", "OPTIONS"}),
+    ],
+)
+def test_a_path_tells_how_it_can_be_asked(stranger, path, methods):
+    response = stranger.options(path)
+    assert response.status_code == 204
+    for name in ("allow", "access-control-allow-methods"):
+        assert set(response.headers[name].split(", ")) == methods

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 from motes import __version__
 from motes.api.afterwards import Afterwards
@@ -33,9 +33,10 @@ def create_app(gateway: Gateway) -> Starlette:
         yield
         await gateway.http.aclose()
 
+    routes = _routes(gateway)
     app = Starlette(
-        routes=_routes(gateway),
-        middleware=[Middleware(Afterwards, chores=gateway.chores), Middleware(Envelope)],
+        routes=routes,
+        middleware=[Middleware(Afterwards, chores=gateway.chores), Middleware(Envelope, routes=routes)],
         exception_handlers={
             MotesError: on_motes_error,
             StoreError: on_store_error,
@@ -49,11 +50,11 @@ def create_app(gateway: Gateway) -> Starlette:
     return app
 
 
-def _routes(gateway: Gateway) -> list[BaseRoute]:
+def _routes(gateway: Gateway) -> list[Route]:
     """Every path with and without `/v1`: base URLs are configured both ways."""
     models, chat, particles = Models(gateway), ChatCompletions(gateway), ParticleStream(gateway)
     resources = Resources(gateway)
-    routes: list[BaseRoute] = [
+    routes = [
         Route("/healthz", _health, methods=["GET"]),
         Route("/openapi.json", _openapi, methods=["GET"]),
     ]

@@ -7,10 +7,11 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from motes.api.logline import logline
@@ -23,7 +24,6 @@ NOTES: Final = "motes.notes"
 
 _SANE_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _EXPOSED: Final = "x-request-id, retry-after, retry-after-ms, x-should-retry, x-motes-models-missing"
-_METHODS: Final = "GET, HEAD, POST, OPTIONS"
 _DAY: Final = "86400"
 
 
@@ -39,8 +39,9 @@ def envelope_headers(request_id: str) -> Mapping[str, str]:
 class Envelope:
     """The outermost middleware."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, routes: Sequence[Route]) -> None:
         self._app = app
+        self._routes = routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -53,9 +54,17 @@ class Envelope:
         scope[NOTES] = {}
         scope["path"] = scope["path"].rstrip("/") or "/"
         if scope["method"] == "OPTIONS":
-            await _preflight(headers, request_id, send)
+            await _preflight(headers, request_id, self._methods(scope), send)
         else:
             await self._answered(scope, receive, send)
+
+    def _methods(self, scope: Scope) -> str:
+        """What a path can be asked by; a path that is nobody's is told so when it is asked."""
+        found = {"OPTIONS"}
+        for route in self._routes:
+            if route.matches(scope)[0] is not Match.NONE:
+                found |= route.methods or set()
+        return ", ".join(sorted(found))
 
     async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
         status, started, extra = 0, time.monotonic(), envelope_headers(scope[REQUEST_ID])
@@ -85,15 +94,15 @@ def _request_id(headers: Headers) -> str:
     return given if _SANE_ID.fullmatch(given) else f"req_{secrets.token_hex(12)}"
 
 
-async def _preflight(headers: Headers, request_id: str, send: Send) -> None:
+async def _preflight(headers: Headers, request_id: str, methods: str, send: Send) -> None:
     """The answer to a browser that asks whether it may ask."""
     wanted = headers.get("access-control-request-headers", "authorization, content-type, x-api-key, api-key")
     allowed = {
         **envelope_headers(request_id),
-        "access-control-allow-methods": _METHODS,
+        "access-control-allow-methods": methods,
         "access-control-allow-headers": wanted,
         "access-control-max-age": _DAY,
-        "allow": _METHODS,
+        "allow": methods,
     }
     raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in allowed.items()]
     await send({"type": "http.response.start", "status": 204, "headers": raw})
