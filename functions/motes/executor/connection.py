@@ -8,16 +8,11 @@ import logging
 import ssl
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Final
 
 import httpx
 
 from motes.dispatch import OWN_HEADERS
-
-# No limit on connections: a run waits for its vendor, never for another run.
-_LIMITS: Final = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30.0)
-# A vendor on this machine (Ollama, the demo) is never asked through a proxy, which could not reach it.
-_DIRECT: Final = {"all://localhost": None, "all://127.0.0.1": None, "all://[::1]": None}
+from motes.engine.transport import Transport
 
 
 def open_client(
@@ -27,14 +22,11 @@ def open_client(
     _silence_request_logs()
     return httpx.AsyncClient(
         headers=dict(OWN_HEADERS),
-        verify=ssl_context(trust_env),
-        limits=_LIMITS,
         timeout=None,  # noqa: S113 (each run brings its vendor's own timeouts)
         follow_redirects=False,
-        trust_env=trust_env,
-        mounts=_DIRECT,
+        trust_env=False,
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-        transport=transport,
+        transport=transport or Transport(ssl_context(trust_env), trust_env=trust_env),
     )
 
 
@@ -45,6 +37,6 @@ def ssl_context(trust_env: bool = True) -> ssl.SSLContext:
 
 
 def _silence_request_logs() -> None:
-    """httpx writes every URL at INFO and httpcore every header at DEBUG."""
+    """httpx writes every URL at INFO, and behind a proxy httpcore every header at DEBUG."""
     for name in ("httpx", "httpcore"):
         logging.getLogger(name).setLevel(logging.WARNING)

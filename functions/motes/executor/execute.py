@@ -55,7 +55,7 @@ class Attempt:
     """Call `next` until it gives None, then read `outcome`; `close` it whatever happened.
 
     It goes from stage to stage. Each is a method that gives one batch: send and ask, then refuse, or read
-    (and unpack), and leave.
+    and unpack.
     """
 
     def __init__(self, dispatch: Dispatch, run: Run) -> None:
@@ -108,6 +108,11 @@ class Attempt:
             await self._exchange.close()
             self._stage, batch = self._over, self._on_bug(bug)
         return batch and self._kept(batch)
+
+    async def leave(self) -> None:
+        """The answer is over and told: wait for the end of the HTTP body, which is near."""
+        if not self._cut:
+            await self._exchange.drain(_LINGER_SECONDS)
 
     async def close(self) -> None:
         """Let go of the connection."""
@@ -192,12 +197,6 @@ class Attempt:
             self._stage = self._read
         return self._fed(piece)
 
-    async def _leave(self) -> None:
-        """The answer is over, and the end of the HTTP body is near."""
-        self._stage = self._over
-        if not self._cut:
-            await self._exchange.drain(_LINGER_SECONDS)
-
     async def _over(self) -> None:
         """Nothing more."""
 
@@ -216,7 +215,7 @@ class Attempt:
 
     def _settled(self) -> Batch:
         """A verdict that is not an `End` becomes one, or the request that goes on from here."""
-        self._stage = self._leave
+        self._stage = self._over
         verdict = self._pump.verdict
         if isinstance(verdict, Retry):
             return self._pump.fail("dialect-issue", verdict.error)

@@ -24,11 +24,11 @@ async def with_retries(run: Run) -> AsyncGenerator[Batch, None]:
         try:
             while (batch := await attempt.next()) is not None:
                 yield _shifted(batch, course.text_before) if course.text_before else batch
+            step = course.after(attempt)
+            yield list(step.particles)
+            await attempt.leave()
         finally:
             await attempt.close()
-        course.said_anything = course.said_anything or attempt.said_anything
-        step = course.after(attempt)
-        yield list(step.particles)
         if step.delay is None:
             return
         if step.delay > 0:
@@ -69,6 +69,7 @@ class _Course:
     def after(self, attempt: Attempt) -> _Step:
         """What follows an attempt."""
         self._made += 1
+        self.said_anything = self.said_anything or attempt.said_anything
         match outcome := attempt.outcome:
             case p.End():
                 return _Step((outcome,))

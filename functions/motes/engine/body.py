@@ -1,0 +1,48 @@
+"""The body of one answer, as httpx reads it and as the executor does: in its own time, read by read.
+
+Must never give a byte after it was closed: the connection may serve another request by then.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+import httpx
+
+from motes.engine.connection import Connection
+
+BODY: Final = "motes.body"
+"""The extension of a response under which its body lies."""
+
+
+class Body(httpx.AsyncByteStream):
+    """Read it to its end and the connection serves again once it is closed; else closing breaks it off."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection: Connection | None = connection
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while data := await self.read(None):
+            yield data
+
+    async def read(self, until: float | None) -> bytes | None:
+        """All that came since the last read, nothing at the end, or None where nothing has come at that time
+        of the loop's clock. Raises httpx.TransportError.
+        """
+        if self._connection is None:
+            raise httpx.StreamClosed
+        return await self._connection.read(until)
+
+    async def ended(self, until: float) -> None:
+        """Throw away the rest, whose end is near; wait no longer than until that time."""
+        if self._connection is not None:
+            await self._connection.ended(until)
+
+    def close(self) -> None:
+        """Let go of the connection. May be called again, and by anyone."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.leave()
+
+    async def aclose(self) -> None:
+        """See httpx."""
+        self.close()

@@ -1,0 +1,298 @@
+"""One connection: requests out, one at a time, and the answers in as they come off the socket.
+
+Everything happens in the callbacks of the event loop, so a reader costs one turn of its own task a read, and
+leaving at any moment leaves nothing behind. Must never hold more of a body than `_ENOUGH` and one read, nor
+more than `_MAX_HEAD` of what is no body; what a server does wrong is told in httpx's own classes.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+import httptools
+import httpx
+
+_ENOUGH: Final = 64 * 1024
+# As h11 has it: heads, trailers and chunk extensions without end are no answer.
+_MAX_HEAD: Final = 100 * 1024
+
+Header = tuple[bytes, bytes]
+
+
+class Connection(asyncio.Protocol):
+    """Made by `opening`, then `send`, `head` and `read` for each request; see `Body` for what a reader does.
+
+    `on_idle` is called when it can serve again, `on_lost` once when it cannot any more.
+    """
+
+    def __init__(self) -> None:
+        self.on_idle: Callable[[Connection], None] = _nothing
+        self.on_lost: Callable[[Connection], None] = _nothing
+        self.idle_since = 0.0
+        self.is_closed = False
+        self.status = 0
+        self.reason = b""
+        self.headers: list[Header] = []
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport
+        self._parser: httptools.HttpResponseParser | None = None
+        self._is_head_request = False
+        self._has_head = False
+        self._is_complete = False
+        self._is_reusable = False
+        self._is_until_close = False
+        self._is_left = False
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._silent = 0
+        self._is_paused = False
+        self._failure: httpx.TransportError | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._until = 0.0
+
+    # What the pool and the transport do.
+
+    def is_idle(self) -> bool:
+        """Whether no request is on its way."""
+        return self._parser is None and not self.is_closed
+
+    def fileno(self) -> int:
+        """The socket's number, or -1."""
+        sock = self._transport.get_extra_info("socket")
+        return -1 if sock is None else int(sock.fileno())
+
+    def send(self, head: bytes, body: bytes, *, is_head_request: bool = False) -> None:
+        """One request. The connection must be idle."""
+        parser = self._parser = httptools.HttpResponseParser(self)
+        # What other clients read from a vendor is read here: bare LF, folded lines, a length beside chunks.
+        parser.set_dangerous_leniencies(
+            lenient_headers=True, lenient_chunked_length=True, lenient_optional_cr_before_lf=True
+        )
+        self._is_head_request = is_head_request
+        self._has_head = self._is_complete = self._is_reusable = self._is_left = False
+        self._is_until_close = True
+        self._parts, self._size, self._silent, self._failure = [], 0, 0, None
+        self.status, self.headers, self.reason = 0, [], b""
+        self._transport.writelines([head, body] if body else [head])
+
+    async def head(self) -> None:
+        """Wait for the head of the answer. Raises httpx.TransportError."""
+        while not self._has_head:
+            if self._failure is not None:
+                raise self._failure
+            await self._wait()
+
+    async def read(self, until: float | None) -> bytes | None:
+        """What has come of the body since the last read, nothing at the end, or None where nothing has come
+        at that time of the loop's clock. Raises httpx.TransportError.
+        """
+        while not self._parts:
+            if self._is_complete:
+                return b""
+            if self._failure is not None:
+                raise self._failure
+            if until is not None:
+                if self._loop.time() >= until:
+                    return None
+                self._wake_at(until)
+            await self._wait()
+        parts = self._parts
+        data = parts[0] if len(parts) == 1 else b"".join(parts)
+        self._parts, self._size = [], 0
+        self._read_on()
+        return data
+
+    async def ended(self, until: float) -> None:
+        """Throw away the rest of the body, and wait for its end until that time."""
+        while not (self._is_complete or self.is_closed):
+            if await self.read(until) is None:
+                return
+
+    def leave(self) -> None:
+        """The reader is done: serve again where the answer came to its end, else close."""
+        if self._is_left or self.is_closed:
+            return
+        self._is_left = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if not (self._is_complete and self._is_reusable):
+            self.close()
+            return
+        self._parser, self._parts = None, []
+        self._read_on()
+        self.on_idle(self)
+
+    def close(self) -> None:
+        """Close it at once, whatever is on its way."""
+        if not self.is_closed:
+            self._transport.abort()
+            self._lose(None)
+
+    # What the event loop says.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """See asyncio."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 (for the type)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """See asyncio."""
+        parser = self._parser
+        if parser is None:
+            # Nobody asked: a farewell, or nonsense.
+            self.close()
+            return
+        before = self._size
+        try:
+            parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._fail(httpx.RemoteProtocolError("the server switched protocols unasked"))
+        except httptools.HttpParserError as error:
+            self._on_nonsense(error)
+        if self._size == before:
+            self._on_silence(len(data))
+        else:
+            self._silent = 0
+            if self._size >= _ENOUGH and not self._is_paused and not self.is_closed:
+                self._is_paused = True
+                self._transport.pause_reading()
+        self._wake()
+
+    def eof_received(self) -> bool:
+        """See asyncio: what is open at one side only is closed."""
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See asyncio."""
+        if not self.is_closed:
+            self._lose(exc)
+
+    # What the parser says.
+
+    def on_message_begin(self) -> None:
+        """An answer begins; one that comes after the whole answer is none of ours."""
+        if self._is_complete:
+            self._is_reusable = False
+        else:
+            self.headers, self.reason = [], b""
+
+    def on_status(self, status: bytes) -> None:
+        """The words of the status line, maybe in pieces."""
+        if not self._has_head:
+            self.reason += status
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """One line of the head, or a trailer."""
+        if not self._has_head:
+            self.headers.append((name, value))
+            if name.lower() in (b"content-length", b"transfer-encoding"):
+                self._is_until_close = False
+
+    def on_headers_complete(self) -> None:
+        """The head is there, unless it is an interim one (RFC 9110, 15.2)."""
+        assert self._parser is not None  # noqa: S101 (it is the one that calls)
+        status = self._parser.get_status_code()
+        if self._is_complete or 100 <= status < 200:
+            return
+        self.status, self._has_head, self._silent = status, True, 0
+        if self._is_head_request:
+            # It has the head of an answer with a body, and no body; the parser would wait for it.
+            self._is_complete = True
+
+    def on_body(self, data: bytes) -> None:
+        """A piece of the body."""
+        if not self._is_complete:
+            self._parts.append(data)
+            self._size += len(data)
+
+    def on_message_complete(self) -> None:
+        """The answer is whole."""
+        if self._has_head and not self._is_complete:
+            assert self._parser is not None  # noqa: S101 (it is the one that calls)
+            self._is_complete = True
+            self._is_reusable = self._parser.should_keep_alive()
+
+    # How it is done.
+
+    async def _wait(self) -> None:
+        """Until something has come, or the timer has."""
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+    def _read_on(self) -> None:
+        if self._is_paused:
+            self._is_paused = False
+            if not self.is_closed:
+                self._transport.resume_reading()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def _wake_at(self, until: float) -> None:
+        """One timer serves many reads: it is moved on when it comes, not with every read."""
+        self._until = until
+        if self._timer is None or self._timer.when() > until:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = self._loop.call_at(until, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        if self._waiter is None:
+            return
+        if self._loop.time() >= self._until:
+            self._wake()
+        else:
+            self._timer = self._loop.call_at(self._until, self._on_timer)
+
+    def _on_nonsense(self, error: httptools.HttpParserError) -> None:
+        if self._is_complete:
+            self._is_reusable = False
+        elif self.status == 0 and not self.headers and not self.reason:
+            self._fail(httpx.RemoteProtocolError("illegal status line"))
+        else:
+            self._fail(httpx.RemoteProtocolError(str(error)))
+
+    def _on_silence(self, size: int) -> None:
+        """Bytes came and none of them was an answer's body."""
+        self._silent += size
+        if self._silent > _MAX_HEAD and not self._is_complete:
+            self._fail(httpx.RemoteProtocolError("more than 100 KiB that are no body"))
+
+    def _fail(self, failure: httpx.TransportError) -> None:
+        if self._failure is None:
+            self._failure = failure
+        self.close()
+
+    def _lose(self, exc: Exception | None) -> None:
+        self.is_closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._parser is not None and not self._is_complete and self._failure is None:
+            self._failure = self._cut(exc)
+        self.on_lost(self)
+        self._wake()
+
+    def _cut(self, exc: Exception | None) -> httpx.TransportError | None:
+        """What it means that the connection is gone; nothing, where the body goes on until then."""
+        if exc is not None:
+            failure: httpx.TransportError = httpx.ReadError("the connection broke")
+            failure.__cause__ = exc
+            return failure
+        if not self._has_head:
+            return httpx.RemoteProtocolError("server disconnected without sending a response")
+        if self._is_until_close:
+            self._is_complete = True
+            return None
+        return httpx.RemoteProtocolError("peer closed connection without sending the complete body")
+
+
+def _nothing(_: Connection) -> None:
+    """Nobody listens."""
