@@ -7,7 +7,7 @@ more than `_MAX_HEAD` of what is no body; what a server does wrong is told in ht
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from typing import Final, cast
 
 import httptools
 import httpx
@@ -134,8 +134,8 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See asyncio."""
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 (for the type)
-        self._transport = transport
+        # uvloop's are no subclass of asyncio's.
+        self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
         """See asyncio."""

@@ -10,6 +10,7 @@ import ssl
 from base64 import b64encode
 from collections import deque
 from collections.abc import Sequence
+from contextlib import ExitStack
 from itertools import chain, zip_longest
 from typing import Any, Final
 
@@ -67,18 +68,19 @@ async def opened(route: Route, context: ssl.SSLContext, seconds: float | None) -
 async def _opened(route: Route, context: ssl.SSLContext) -> Connection:
     nearest: Route | Proxy = route.proxy or route
     sock = await _connected(nearest.host, nearest.port)
-    try:
+    with ExitStack() as undo:
+        undo.callback(sock.close)
         if route.proxy is not None and route.is_secure:
             await _tunnelled(sock, route, route.proxy)
-    except BaseException:
-        sock.close()
-        raise
+        undo.pop_all()
     loop = asyncio.get_running_loop()
-    if route.is_secure:
-        made = loop.create_connection(Connection, sock=sock, ssl=context, server_hostname=route.host)
-    else:
-        made = loop.create_connection(Connection, sock=sock)
-    return (await made)[1]
+    if not route.is_secure:
+        return (await loop.create_connection(Connection, sock=sock))[1]
+    secured = loop.create_connection(Connection, sock=sock, ssl=context, server_hostname=route.host)
+    try:
+        return (await secured)[1]
+    except ConnectionError as failure:
+        raise ssl.SSLError("the handshake was broken off") from failure
 
 
 async def _connected(host: str, port: int) -> socket.socket:
@@ -105,12 +107,11 @@ async def _addresses(host: str, port: int) -> Sequence[Address]:
 async def _connect(address: Address) -> socket.socket:
     family, place = address
     sock = socket.socket(family, socket.SOCK_STREAM)
-    try:
+    with ExitStack() as undo:
+        undo.callback(sock.close)
         sock.setblocking(False)
         await asyncio.get_running_loop().sock_connect(sock, place)
-    except BaseException:
-        sock.close()
-        raise
+        undo.pop_all()
     return sock
 
 

@@ -5,6 +5,7 @@ Must never send a request twice: a connection that was closed under it is the ex
 
 import ssl
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Final
 from urllib.request import getproxies, proxy_bypass
 
@@ -61,12 +62,11 @@ class Transport(httpx.AsyncBaseTransport):
             self.pool.add(route, connection)
         if (on_sending := request.extensions.get(ON_SENDING)) is not None:
             on_sending()
-        try:
+        with ExitStack() as undo:
+            undo.callback(connection.close)
             connection.send(head, body, is_head_request=request.method == "HEAD")
             await connection.head()
-        except BaseException:
-            connection.close()
-            raise
+            undo.pop_all()
         return _response(connection)
 
     def _proxy_name(self, url: httpx.URL) -> str:
