@@ -17,6 +17,7 @@ from motes.cli.reach import within_reach
 from motes.dataclass import dataclass
 from motes.egress.failure import failure_of, presentable
 from motes.egress.message_json import usage_json
+from motes.engine.body import BODY
 from motes.executor.connection import open_client
 from motes.executor.pipeline import run
 from motes.executor.policy import Backoff, Policy
@@ -83,6 +84,8 @@ class _Arrivals:
         """The head of the answer is there; its body is watched from here."""
         self.status = response.status_code
         response.stream = _Watched(response.stream, self)
+        # The executor would read the body past its watcher.
+        response.extensions.pop(BODY, None)
 
     def bytes(self) -> None:
         """Bytes of the body are there."""
