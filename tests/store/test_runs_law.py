@@ -344,7 +344,7 @@ async def test_only_what_something_can_be_done_with_is_listed(runs):
 
 async def test_many_that_are_not_listed_do_not_hide_the_others(runs):
     await runs.put(run("old", created=NOW))
-    for n in range(150):
+    for n in range(40):
         await runs.put(ended(f"r{n}", created=NOW + 1 + n))
     assert await listed(runs, limit=1) == ["old"]
 
@@ -374,7 +374,7 @@ async def test_a_run_without_a_time_is_never_due_and_one_with_a_lease_not_yet(ru
 
 
 async def test_many_with_a_lease_do_not_hide_what_is_due(runs):
-    for n in range(150):
+    for n in range(40):
         await runs.put(run(f"r{n}", due_at=NOW, lease_until=NOW + 1000))
     await runs.put(run("left", due_at=NOW + 1, lease_until=NOW + 1))
     assert await due(runs, NOW + 2, limit=3) == ["left"]

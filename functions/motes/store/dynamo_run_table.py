@@ -40,6 +40,8 @@ _POSTPONED: Final = ("state", "worker", "lease_until", "due_at", "tries", "probl
 _DUE_STATES: Final = tuple(state for state in get_args(RunState) if state != "parked")
 # Of what was created at no known time: it takes nobody's place.
 _NEVER_MS: Final = 10**15
+# What a query looks at together: some of it may not be what is looked for.
+_LEAST: Final = 25
 
 
 class RunTable:
@@ -271,7 +273,7 @@ def _refused(item: items.Item | None, change: Mapping[str, Any]) -> RunFlags:
 
 
 def _at_once(limit: int) -> int:
-    return max(1, min(limit, READS))
+    return min(READS, max(limit, _LEAST))
 
 
 def _is_due(run: StoredRun, now: float) -> bool:

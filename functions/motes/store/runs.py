@@ -97,8 +97,8 @@ class RunFlags:
 
 LOST: Final = RunFlags(is_lost=True)
 
-MAX_PAGE_BYTES: Final = 3 * 1024 * 1024
-"""The largest body of a page: what DynamoDB writes in one transaction, with room for the rest of it."""
+MAX_PAGE_BYTES: Final = 5 * 1024 * 1024 // 2
+"""The largest body of a page: what DynamoDB writes in one transaction, also as base64."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
