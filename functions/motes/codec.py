@@ -4,9 +4,11 @@ Must never write a `null` (a field that has its default value is left out) and n
 over the wire: what this version does not know, or cannot read, is kept as `Unknown`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
-from typing import Any, Final, TypeAlias
+from functools import cache
+from types import UnionType
+from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
 from motes import particles as p
 from motes.errors import ErrorKind, VendorError
@@ -57,6 +59,8 @@ _ERROR_KEYS: Final = {
     "request_id": "requestId",
     "details": "details",
 }
+
+_ERROR_KINDS: Final = frozenset(get_args(ErrorKind))
 
 _Column: TypeAlias = tuple[str, str, Any]
 
@@ -127,12 +131,34 @@ def _class_of(raw: Mapping[str, Any]) -> Any:
 
 def _read(cls: type, body: Mapping[str, Any]) -> dict[str, Any] | None:
     values: dict[str, Any] = {}
+    kinds = _kinds(cls)
     for name, key, default in _COLUMNS[cls]:
         if key in body:
-            values[name] = _rich(name, body[key])
+            item = values[name] = _rich(name, body[key])
+            if not isinstance(item, kinds[name]):
+                return None
         elif default is MISSING:
             return None
-    return None if any(v is p.Unknown for v in values.values()) else values
+    return values
+
+
+@cache
+def _kinds(cls: type) -> Mapping[str, tuple[type, ...]]:
+    """What the values of each field are at run time; whoever only writes never asks."""
+    return {name: tuple(_run_time(annotation)) for name, annotation in cls.__annotations__.items()}
+
+
+def _run_time(annotation: Any) -> Iterator[type]:
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        yield from {type(part) for part in parts}
+    elif origin in (Union, UnionType):
+        for part in parts:
+            yield from _run_time(part)
+    else:
+        yield origin or annotation
+        if annotation is float:
+            yield int
 
 
 def _rich(name: str, item: Any) -> Any:
@@ -147,6 +173,10 @@ def _rich(name: str, item: Any) -> Any:
 
 
 def _read_error(item: Mapping[str, Any]) -> VendorError:
-    kind: ErrorKind = item.get("kind", "server_error")
+    """The error, without what of it makes no sense here."""
+    kinds = _kinds(VendorError)
     known = {name: item[key] for name, key in _ERROR_KEYS.items() if key in item}
-    return VendorError(**(known | {"kind": kind, "message": item.get("message", "")}))
+    known = {name: value for name, value in known.items() if isinstance(value, kinds[name])}
+    if known.get("kind") not in _ERROR_KINDS:
+        known["kind"] = "server_error"
+    return VendorError(**({"message": ""} | known))

@@ -6,7 +6,7 @@ they came to be: no vendor, no stream, no clock.
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from motes import particles as p
 from motes.dataclass import dataclass
@@ -42,7 +42,9 @@ class RefusalFragment:
 
 @dataclass(slots=True)
 class ToolCallFragment:
-    """A call for the client; `arguments` is JSON text, `complete` tells whether the vendor finished it."""
+    """A call for the client; `arguments` is JSON text, `complete` tells whether the vendor finished it, which
+    is known when the run is over.
+    """
 
     id: str
     name: str
@@ -78,10 +80,14 @@ class CitationFragment:
 
 @dataclass(slots=True)
 class OperationFragment:
-    """A tool the vendor ran: the last state of it."""
+    """A tool the vendor ran: the last state of it. `level` is how deep it stands under other operations, and
+    `interrupted` tells that the run was over before it was.
+    """
 
     operation: p.Operation
     state: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    level: int = 0
+    interrupted: bool = False
 
 
 @dataclass(slots=True)
@@ -106,10 +112,59 @@ Fragment: TypeAlias = (
 
 
 @dataclass(slots=True)
+class OperationTree:
+    """An operation, and those that ran as parts of it."""
+
+    operation: p.Operation
+    interrupted: bool = False
+    parts: list["OperationTree"] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Source:
+    """A source of the answer, and where in the text it is cited: pairs of character offsets, the second one
+    excluded.
+    """
+
+    title: str
+    url: str
+    document: str | None = None
+    number: int | None = None
+    published_at: int | None = None
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Cost:
+    """What an answer cost, in US cents. `reported` is the vendor's own word and goes first; `computed` comes
+    from a list of prices. The two check each other.
+    """
+
+    reported: float | None = None
+    computed: float | None = None
+
+    @property
+    def cents(self) -> float | None:
+        """The best that is known."""
+        return self.computed if self.reported is None else self.reported
+
+
+Outcome = Literal["completed", "aborted", "failed"]
+
+
+def is_whole(end: p.End) -> bool:
+    """Whether the run came to its own end: it stopped for a reason, and nothing broke before it said so."""
+    return end.stop is not None and end.reason in ("done-dialect", "done-dispatch-closed")
+
+
+@dataclass(slots=True)
 class Message:
     """One whole answer, or as much of it as came.
 
-    `outcome` is decided once, at the end: `completed`, `aborted` or `failed`; None while it grows.
+    `outcome` is decided once, at the end: `completed`, `aborted` or `failed`; None while it grows. An answer
+    that a filter stopped is failed, though nothing broke (`is_whole`). `waiting` is what the run waits for
+    while nothing of it comes: another attempt, a paused turn; where it failed, the last of it.
     """
 
     fragments: list[Fragment] = field(default_factory=list)
@@ -124,7 +179,9 @@ class Message:
     unknown: list[p.Unknown] = field(default_factory=list)
     issue: p.Issue | None = None
     end: p.End | None = None
-    outcome: str | None = None
+    outcome: Outcome | None = None
+    waiting: str | None = None
+    computed_cents: float | None = None
 
     @property
     def text(self) -> str:
@@ -148,7 +205,11 @@ class Message:
 
     @property
     def tool_calls(self) -> list[ToolCallFragment]:
-        """The client's calls, in order of appearance."""
+        """The client's calls, in order of appearance; none of a run that broke, for they may be half of what
+        they were to be (they are among the `fragments`).
+        """
+        if self.outcome is not None and not self.is_whole:
+            return []
         return [f for f in self.fragments if isinstance(f, ToolCallFragment)]
 
     @property
@@ -157,11 +218,78 @@ class Message:
         return [f.citation for f in self.fragments if isinstance(f, CitationFragment)]
 
     @property
+    def sources(self) -> list[Source]:
+        """The sources, each once, in order of appearance, with all places where it is cited."""
+        found: dict[tuple[str, str | None, str], Source] = {}
+        for one in self.citations:
+            key = (one.url, one.document, "" if one.url else one.title)
+            source = found.get(key)
+            if source is None:
+                source = found[key] = Source(one.title, one.url, one.document, one.number, one.published_at)
+            if one.start is not None and one.end is not None:
+                source.ranges.append((one.start, one.end))
+            if one.text is not None:
+                source.texts.append(one.text)
+        return list(found.values())
+
+    @property
+    def operations(self) -> list[OperationTree]:
+        """What the vendor ran, as trees; one whose parent was never told of stands for itself."""
+        told = [f for f in self.fragments if isinstance(f, OperationFragment)]
+        nodes = {f.operation.id: OperationTree(f.operation, f.interrupted) for f in told}
+        roots: list[OperationTree] = []
+        for fragment in told:
+            node, parent = nodes[fragment.operation.id], fragment.operation.parent_id
+            above = nodes.get(parent) if parent is not None and fragment.level else None
+            (roots if above is None else above.parts).append(node)
+        return roots
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the run came to its own end, whatever that was."""
+        return self.end is not None and is_whole(self.end)
+
+    @property
     def error(self) -> VendorError | None:
         """Why it failed, where it did."""
-        return self.issue.error if self.issue else None
+        if self.issue is not None:
+            return self.issue.error or VendorError(message=self.issue.text, kind="server_error")
+        if self.outcome == "failed" and self.end is not None:
+            return _of_end(self.end)
+        return None
+
+    @property
+    def cost(self) -> Cost | None:
+        """What it cost, where anything is known of that."""
+        reported = self.metrics.cost_cents if self.metrics else None
+        if reported is None and self.computed_cents is None:
+            return None
+        return Cost(reported, self.computed_cents)
 
     def media(self, kind: type[p.Image | p.Audio | p.Video]) -> list[p.Image | p.Audio | p.Video]:
         """The media of one kind, in order; previews are not among them."""
         media = [f.media for f in self.fragments if isinstance(f, MediaFragment)]
         return [m for m in media if isinstance(m, kind) and not (isinstance(m, p.Image) and m.partial)]
+
+
+_FILTERS: Mapping[str, str] = {
+    "filter-content": "the answer was blocked by a content filter",
+    "filter-recitation": "the answer was blocked because it recites",
+    "filter-refusal": "the model refused to answer",
+}
+
+
+def _of_end(end: p.End) -> VendorError:
+    """The error of a run that ended without an answer and without a word on it."""
+    if end.stop is not None and end.stop in _FILTERS:
+        said = end.detail or _FILTERS[end.stop]
+        return VendorError(message=said, kind="content_blocked", code=end.stop, type=end.native_stop)
+    if end.stop is not None:
+        said = end.detail or "the model stopped because something went wrong"
+        return VendorError(message=said, kind="server_error", code=end.stop, type=end.native_stop)
+    return VendorError(
+        message=end.detail or "the answer broke off before it was complete",
+        kind="stream_truncated",
+        code="no_completion",
+        retryable=True,
+    )

@@ -68,3 +68,14 @@ def test_a_silent_line_has_a_heartbeat(tmp_path, upstream):
         events = caller.post(PATH, json=ASK, headers={"accept": "text/event-stream"})
     assert 2 <= sum(isinstance(item, p.Heartbeat) for item in lines_of(plain)) <= 4
     assert '\n\ndata: {"p":"❤"}\n\n' in events.text
+
+
+def test_a_run_that_fails_before_it_is_seen_is_told_whole_beside_its_error(gateway, upstream):
+    upstream.play(answer(400, {"error": {"message": "no", "code": "odd"}}, x_request_id="req-1"))
+    body = gateway.post(PATH, json=ASK).json()
+    run = [from_wire(item) for item in body["particles"]]
+    assert isinstance(run[-1], p.End)
+    (issue,) = [item for item in run if isinstance(item, p.Issue)]
+    assert (issue.error.code, issue.error.request_id) == ("odd", "req-1")
+    assert body["error"]["message"] == issue.error.message
+    assert "particles" not in gateway.post("/chat/completions", json=ASK).json()

@@ -199,3 +199,29 @@ def test_only_what_a_reader_sees_is_visible() -> None:
     assert not p.is_visible(p.Heartbeat())
     assert not p.is_visible(p.Metrics(tokens_in=1))
     assert not p.is_visible(p.ReasoningSignature("s"))
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"t": 5},
+        {"t": None},
+        {"p": "tr_", "_t": ["a"]},
+        {"p": "fci", "id": 1, "name": "f"},
+        {"p": "svs", "vendor": "gemini", "state": "s"},
+        {"cg": "end", "terminationReason": None},
+        {"cg": "set-metrics", "metrics": {"TIn": "five"}},
+        {"cg": "set-upstream-handle", "handle": {"uht": 1, "runId": "r"}},
+    ],
+    ids=str,
+)
+def test_a_field_of_another_type_makes_a_particle_unknown(raw: dict[str, Any]) -> None:
+    assert from_wire(raw) == p.Unknown(raw)
+
+
+def test_an_error_is_read_as_far_as_it_makes_sense() -> None:
+    err = {"kind": "novel", "message": 3, "httpStatus": "x", "retryable": True}
+    issue = from_wire({"cg": "issue", "issueId": "dispatch-read", "issueText": "a", "err": err})
+    assert issue == p.Issue(
+        "dispatch-read", "a", VendorError(message="", kind="server_error", retryable=True)
+    )

@@ -41,7 +41,7 @@ def streamed(run: list[p.Particle], reply: Reply) -> dict[str, Any]:
 def whole(run: list[p.Particle], reply: Reply) -> dict[str, Any] | None:
     """None where the run is a failure and has no answer."""
     made = message(run)
-    return None if made.outcome != "completed" else json.loads(json.dumps(completion(made, reply)))
+    return None if not made.is_whole else json.loads(json.dumps(completion(made, reply)))
 
 
 def differences(run: list[p.Particle], reply: Reply) -> list[str]:

@@ -21,9 +21,10 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The answer is an error. Without an issue, the run ended without a word."""
+    """The answer is an error. Without an issue, the run ended without a word. `run` is all it said."""
 
     issue: p.Issue | None
+    run: tuple[p.Particle, ...]
 
 
 async def commit(source: AsyncGenerator[Batch, None], until: float) -> Committed | Refused:
@@ -37,18 +38,16 @@ async def commit(source: AsyncGenerator[Batch, None], until: float) -> Committed
         held += batch
         for particle in batch:
             if isinstance(particle, p.Issue):
-                await _drain(source)
-                return Refused(particle)
+                return Refused(particle, (*held, *await _rest(source)))
             if isinstance(particle, p.End):
-                return Refused(None) if particle.stop is None else Committed(tuple(held))
+                return Refused(None, tuple(held)) if particle.stop is None else Committed(tuple(held))
             if p.is_visible(particle):
                 return Committed(tuple(held))
         if asyncio.get_running_loop().time() >= until:
             return Committed(tuple(held))
-    return Refused(None)
+    return Refused(None, tuple(held))
 
 
-async def _drain(source: AsyncGenerator[Batch, None]) -> None:
+async def _rest(source: AsyncGenerator[Batch, None]) -> list[p.Particle]:
     """Let the run come to its own end, so that it is counted as what it was."""
-    async for _ in source:
-        pass
+    return [particle async for batch in source for particle in batch]

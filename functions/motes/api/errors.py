@@ -5,6 +5,7 @@ Must never tell a client to try again what cannot work, nor show what went wrong
 
 import logging
 import math
+from collections.abc import Iterable
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
@@ -15,6 +16,7 @@ from motes import jsontext
 from motes import particles as p
 from motes.api.envelope import REQUEST_ID, envelope_headers
 from motes.api.logline import logline
+from motes.codec import to_wire
 from motes.egress.failure import error_object, failure_of, status_of
 from motes.errors import MotesError, PrepareError, StoreError, Unauthenticated
 
@@ -43,18 +45,27 @@ class JSONError(Response):
         super().__init__(jsontext.dump_bytes(body), status, headers)
 
 
-def run_failed(issue: p.Issue | None, partial: str | None = None, *, visible: bool = False) -> JSONError:
+def run_failed(
+    issue: p.Issue | None,
+    partial: str | None = None,
+    *,
+    visible: bool = False,
+    run: Iterable[p.Particle] = (),
+) -> JSONError:
     """The answer to a run that failed before anything of it was sent.
 
     `visible` tells that the vendor had begun to answer: that is paid for, and a client that tries again by
-    itself pays twice, so whether to do so is left to the caller.
+    itself pays twice, so whether to do so is left to the caller. `run` is what a reader of particles is told
+    of the run beside the error.
     """
     status, error = status_of(issue), failure_of(issue)
     headers = {} if error.retryable and not visible else dict(_NO_RETRY)
     if status in _TOLD_TO_WAIT and error.retry_after is not None and math.isfinite(error.retry_after):
         headers["retry-after"] = str(math.ceil(error.retry_after))
         headers["retry-after-ms"] = str(math.ceil(error.retry_after * 1000))
-    return JSONError(status, error_object(issue, partial), headers)
+    told = [to_wire(particle) for particle in run if not isinstance(particle, p.Heartbeat)]
+    body = error_object(issue, partial) | ({"particles": told} if told else {})
+    return JSONError(status, body, headers)
 
 
 async def on_store_error(request: Request, error: Exception) -> Response:

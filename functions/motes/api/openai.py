@@ -57,7 +57,7 @@ async def _whole(asked: Asked, scope: Scope, receive: Receive, send: Send) -> No
                 reassembler.feed(particle)
                 visible = visible or p.is_visible(particle)
     message = reassembler.finalize()
-    if message.outcome != "completed":
+    if not message.is_whole:
         failed = run_failed(message.issue, partial=message.text, visible=visible)
         await failed(scope, receive, send)
         return

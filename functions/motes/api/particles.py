@@ -1,5 +1,8 @@
 """`POST /v1/particles`: the same request body, answered in particles.
 
+A run that fails before anything of it can be seen is an HTTP error here too, in the shape that all errors
+have; its particles stand beside the error, so that a reader of particles loses nothing.
+
 Must never leave a particle out but heartbeats, which are sent by time.
 """
 
@@ -35,7 +38,7 @@ async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> N
     async with aclosing(asked.batches()) as source:
         outcome = await commit(source, asked.commit_until)
         if isinstance(outcome, Refused):
-            await run_failed(outcome.issue)(scope, receive, send)
+            await run_failed(outcome.issue, run=outcome.run)(scope, receive, send)
             return
         writer = StreamWriter(send, encoder, asked.silence)
         await writer.start(encoder.media_type, outcome.held)

@@ -121,7 +121,7 @@ async def _answer(plan: dispatch.Dispatch, http: httpx.AsyncClient) -> Message:
 
 
 def _failure(message: Message) -> str | None:
-    if message.outcome == "completed":
+    if message.is_whole:
         return None
     issue = message.issue or p.Issue("dispatch-read", failure_of(None).message, failure_of(None))
     shown = presentable(issue, None)

@@ -57,7 +57,7 @@ def completion_row(run: Run) -> bytes:
     for particle in run.particles:
         reassembler.feed(_shown(particle))
     message = reassembler.finalize()
-    if message.outcome != "completed":
+    if not message.is_whole:
         return _line(error_object(message.issue, message.text or None))
     return _line(completion(message, _reply(run)))
 

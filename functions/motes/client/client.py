@@ -40,10 +40,30 @@ class AsyncClient:
         aliases: Mapping[str, str] | None = None,
         patience: Patience = DEFAULT_PATIENCE,
     ) -> None:
+        desk = _desk(base_url, api_key, os.environ, direct=direct)
+        self._settle(desk, model, aliases, patience)
+
+    @classmethod
+    def at(
+        cls,
+        desk: Desk,
+        *,
+        model: str | None = None,
+        aliases: Mapping[str, str] | None = None,
+        patience: Patience = DEFAULT_PATIENCE,
+    ) -> Self:
+        """A client that does its business at a desk of your own making; it closes it."""
+        client = cls.__new__(cls)
+        client._settle(desk, model, aliases, patience)
+        return client
+
+    def _settle(
+        self, desk: Desk, model: str | None, aliases: Mapping[str, str] | None, patience: Patience
+    ) -> None:
+        self._desk = desk
         self._model = model
         self._aliases = dict(aliases or {})
         self._patience = patience
-        self._desk = _desk(base_url, api_key, os.environ, direct=direct)
 
     def stream(
         self,

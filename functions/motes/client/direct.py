@@ -5,7 +5,7 @@ anything, and keep no state but the connections.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from motes.dispatch import Dispatch, generate
 from motes.errors import ErrorKind, MotesError, RunNotFound, VendorError
 from motes.executor import pipeline
 from motes.executor.connection import open_client
+from motes.executor.policy import DEFAULT_POLICY, Policy
 from motes.executor.run import Options
 from motes.intake import parse_request
 from motes.settings import load_settings
@@ -29,12 +30,15 @@ _NO_RUNS = "there is no gateway that keeps runs: this client asks the vendors di
 
 
 class DirectDesk:
-    """See `Desk`. Raises PrepareError for settings that cannot be."""
+    """See `Desk`. `rows` are added to the built-in vendors. Raises PrepareError for bad settings."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, environ: Mapping[str, str], rows: Iterable[Vendor] = (), policy: Policy = DEFAULT_POLICY
+    ) -> None:
         self._environ = environ
+        self._policy = policy
         self._settings = load_settings(environ, Path.cwd())
-        self._catalogue = build_catalogue(VENDORS, ALIASES, self._settings)
+        self._catalogue = build_catalogue(VENDORS, ALIASES, self._settings).with_rows(rows)
         self._http = open_client()
         self.line = self
 
@@ -79,6 +83,7 @@ class DirectDesk:
             deadline=None if limit is None else started + limit,
             warn_margin=self._settings.deadline_warn_s,
             stop_margin=self._settings.deadline_stop_s,
+            policy=self._policy,
         )
         async with aclosing(pipeline.batches(dispatch, self._http, options)) as batches:
             async for batch in batches:

@@ -21,7 +21,7 @@ def message_json(message: Message, *, visible: bool) -> dict[str, Any]:
     includes reasoning. `http_status` is what the gateway answers with while nothing was sent.
     """
     end = message.end or p.End("done-dispatch-closed")
-    failed = message.outcome != "completed"
+    failed = not message.is_whole
     return {
         "text": message.text,
         "reasoning": message.reasoning,
