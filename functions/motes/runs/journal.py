@@ -1,0 +1,82 @@
+"""Writes what a run says to its journal, beside the stream: a reader of the run never waits for a page.
+
+Must never skip a particle: where the store fails, the same page is tried again, and what comes meanwhile goes
+into the next one.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+from motes.errors import StoreError
+from motes.runs.pages import pages_of
+from motes.runs.record import Record, Trouble
+from motes.runs.tape import Tape
+from motes.store.runs import Page
+
+_TRIES: Final = 6
+_FIRST_DELAY: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How long a page may wait for more, in seconds, and how many bytes of lines close it."""
+
+    page_s: float = 1.0
+    page_bytes: int = 32 * 1024
+
+
+async def write(record: Record, tape: Tape, bounds: Bounds, trouble: Trouble) -> bool:
+    """Keep a journal of what is on the tape beyond what is stored, until the tape is over. False where the
+    journal is not whole.
+    """
+    at = max(record.run.last_seq, tape.first - 1)
+    while await _has_more(tape, at):
+        at_most = tape.last
+        for page in pages_of(at + 1, tape.since(at)[: at_most - at], bounds.page_bytes):
+            if not await _appended(record, page, trouble):
+                return False
+            at = page.last
+        if record.is_lost:
+            return False
+        await _fuller(tape, bounds)
+    return True
+
+
+async def _has_more(tape: Tape, at: int) -> bool:
+    while not await tape.stirred(at, 60.0):
+        pass
+    return tape.last > at
+
+
+async def _fuller(tape: Tape, bounds: Bounds) -> None:
+    """Give the next page time to fill. What is long closes it sooner."""
+    loop = asyncio.get_running_loop()
+    until, seen = loop.time() + bounds.page_s, tape.last
+    size = 0
+    while not tape.is_over and size < bounds.page_bytes and (left := until - loop.time()) > 0:
+        await tape.stirred(seen, left)
+        size += sum(_size(one) for one in tape.since(seen))
+        seen = tape.last
+
+
+def _size(particle: object) -> int:
+    """About how many bytes its line has."""
+    return 40 + sum(len(value) for name in _LONG if isinstance(value := getattr(particle, name, None), str))
+
+
+_LONG: Final = ("text", "base64", "data", "arguments", "code", "result", "signature")
+
+
+async def _appended(record: Record, page: Page, trouble: Trouble) -> bool:
+    delay = _FIRST_DELAY
+    for left in reversed(range(_TRIES)):
+        try:
+            await record.append(page)
+            return not record.is_lost
+        except StoreError as error:
+            trouble("journal_page_failed", run=record.run.id, reason=error.message, tries_left=left)
+            if left:
+                await asyncio.sleep(delay)
+                delay *= 2
+    return False

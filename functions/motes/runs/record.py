@@ -1,0 +1,164 @@
+"""One run as the store has it, and every write of it: one at a time, each within a set time.
+
+A store that fails is told to the log, and the run goes on. Must never let anything out of here say that
+something is stored which is not.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Final, Protocol, TypeVar
+
+from motes import particles as p
+from motes.errors import StoreError
+from motes.store.runs import Page, RunFlags, RunStore, StoredRun
+
+T = TypeVar("T")
+
+_SECONDS: Final = 3.0
+# A flag is seen within this, and what it takes to look.
+_LOOK_SECONDS: Final = 0.7
+DAY: Final = 24 * 3600.0
+
+
+class Trouble(Protocol):
+    """Hears what went wrong beside a run: an event's name, and fields that hold no secret."""
+
+    def __call__(self, event: str, **fields: Any) -> None:
+        """One event."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """What every record is kept with. `now` gives epoch seconds, `lease_s` is how long a lease stands."""
+
+    store: RunStore
+    worker: str
+    now: Callable[[], float]
+    trouble: Trouble
+    lease_s: float = 60.0
+
+
+class Record:
+    """The record of one run that this process runs. `run` is what is known here."""
+
+    def __init__(self, desk: Desk, run: StoredRun, *, is_stored: bool = False) -> None:
+        self.run = run
+        self.is_stored = is_stored
+        self.is_cancelled = run.is_cancelled
+        self.is_lost = False
+        self.orphans: list[p.UpstreamHandle] = []
+        """Handles that are kept nowhere: what they name is to be deleted at the vendor."""
+        self._desk = desk
+        self._lock = asyncio.Lock()
+        self._looked_at = self._renewed_at = desk.now()
+
+    async def keep(self) -> None:
+        """Have the store know the run. Raises StoreError."""
+        async with self._lock:
+            await self._kept()
+
+    async def set_handle(self, handle: p.UpstreamHandle, first_seq: int) -> bool:
+        """Have the store know how the run is reached at its vendor; False where that could not be."""
+        before = self.run
+        due_at = self._desk.now() + self._desk.lease_s
+        try:
+            async with self._lock:
+                if not self.is_stored:
+                    self.run = replace(before, handle=handle, first_seq=first_seq)
+                    await self._kept()
+                    return True
+                kept = await self._within(
+                    self._desk.store.set_handle(before.id, handle, first_seq=first_seq, due_at=due_at)
+                )
+        except StoreError as error:
+            self.run = before
+            self._tell("handle_not_stored", error)
+            return False
+        if kept != handle:
+            self.orphans.append(handle)
+            return False
+        self.run = replace(self.run, handle=handle, first_seq=first_seq)
+        return True
+
+    async def append(self, page: Page) -> None:
+        """Add a page to the journal. Raises StoreError."""
+        async with self._lock:
+            await self._kept()
+            call = self._desk.store.append(
+                self.run.id, page, worker=self._desk.worker, until=self._until()
+            )
+            self._heed(await self._within(call))
+            self._renewed_at = self._looked_at = self._desk.now()
+            self.run = replace(self.run, last_seq=max(self.run.last_seq, page.last))
+
+    async def look(self) -> None:
+        """What a keeper does every second: see that there is a record, that the lease holds, and whether the
+        run is to be cancelled.
+        """
+        with self._reported("lease_not_kept"):
+            async with self._lock:
+                await self._looked()
+
+    async def update(self, **changes: Any) -> bool:
+        """Change the record, or make it; False where that could not be."""
+        with self._reported("record_not_kept"):
+            async with self._lock:
+                self.run = replace(self.run, **changes)
+                if not self.is_stored:
+                    await self._kept()
+                else:
+                    call = self._desk.store.update(self.run, worker=self._desk.worker)
+                    self._heed(await self._within(call))
+                return not self.is_lost
+        return False
+
+    async def _looked(self) -> None:
+        await self._kept()
+        now, store = self._desk.now(), self._desk.store
+        if now - self._renewed_at >= self._desk.lease_s / 3:
+            call = store.renew(self.run.id, worker=self._desk.worker, until=self._until())
+            self._heed(await self._within(call))
+            self._renewed_at = self._looked_at = now
+        elif now - self._looked_at >= _LOOK_SECONDS:
+            found = await self._within(store.get(self.run.id, owner=None))
+            gone = found is None or found.worker != self._desk.worker
+            self._heed(RunFlags(is_cancelled=found is not None and found.is_cancelled, is_lost=gone))
+            self._looked_at = now
+
+    async def _kept(self) -> None:
+        if self.is_stored:
+            return
+        is_over = self.run.state != "running"
+        lease = None if is_over else self._until()
+        self.run = replace(self.run, worker=self._desk.worker, lease_until=lease)
+        if not is_over:
+            self.run = replace(self.run, due_at=lease)
+        await self._within(self._desk.store.put(self.run))
+        self.is_stored = True
+
+    def _until(self) -> float:
+        return self._desk.now() + self._desk.lease_s
+
+    def _heed(self, flags: RunFlags) -> None:
+        self.is_cancelled = self.is_cancelled or flags.is_cancelled
+        self.is_lost = self.is_lost or flags.is_lost
+
+    async def _within(self, call: Awaitable[T]) -> T:
+        try:
+            async with asyncio.timeout(_SECONDS):
+                return await call
+        except TimeoutError:
+            raise StoreError(f"the store did not answer within {_SECONDS:g} s") from None
+
+    @contextmanager
+    def _reported(self, event: str) -> Iterator[None]:
+        try:
+            yield
+        except StoreError as error:
+            self._tell(event, error)
+
+    def _tell(self, event: str, error: StoreError) -> None:
+        self._desk.trouble(event, run=self.run.id, reason=error.message)
