@@ -6,7 +6,7 @@ a number to what is no part of the run: heartbeats, and our own word that it goe
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 from motes import particles as p
@@ -24,27 +24,22 @@ _LINE_PHASES: Final = frozenset({"dispatch-read", "dispatch-fetch"})
 _UNSTORED: Final = p.Warn("the gateway could not store how this run is reached again", "handle_not_stored")
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """The line to the vendor broke, and the run is still there."""
-
-    issue: p.Issue
-
-
 class LiveRun:
     """One run. `seq` is the number of the last particle told; a run that others can follow has a `tape`."""
 
-    def __init__(self, record: Record, *, seq: int = 0, secret: str | None = None, tape: Tape | None = None) -> None:
+    def __init__(
+        self, record: Record, *, seq: int = 0, tape: Tape | None = None
+    ) -> None:
         self.record = record
         self.seq = seq
         self.tape = tape
+        self.readers = 0
         self.stop: Stop | None = None
-        self.cut: Cut | None = None
+        self.cut: p.Issue | None = None
         self.end: p.End | None = None
         self.issue: p.Issue | None = None
         self.metrics: p.Metrics | None = None
         self.is_handed_over = False
-        self._secret = secret
         self._attempt_first = seq + 1
 
     @property
@@ -64,7 +59,7 @@ class LiveRun:
         told: it is left in `cut`.
         """
         async with aclosing(source):
-            async for batch in source:
+            while not self._is_stopped() and (batch := await anext(source, None)) is not None:
                 if self._is_stopped():
                     break
                 parting = await self._pass(batch, rejoins)
@@ -92,11 +87,11 @@ class LiveRun:
             if kind is p.Heartbeat:
                 continue
             if isinstance(particle, p.Issue):
-                shown = presentable(particle, self._secret)
+                shown = presentable(particle, None)
                 if self._hands_over(shown):
                     return self._parted(batch, at, shown)
                 if rejoins and self.lives_on and _is_cut(shown):
-                    self.cut = Cut(shown)
+                    self.cut = shown
                     del batch[at:]
                     return []
                 batch[at], self.issue = shown, shown

@@ -16,7 +16,7 @@ from motes.errors import VendorError
 from motes.executor.run import Batch
 from motes.runs.live import LiveRun
 from motes.runs.reconciling import left_to_tell
-from motes.runs.upstream import Upstream
+from motes.stored_runs import Ways
 
 Ask: TypeAlias = Callable[[Dispatch], AsyncGenerator[Batch, None]]
 
@@ -34,10 +34,10 @@ class Reattachment:
     """
 
     def __init__(
-        self, run: LiveRun, upstream: Upstream, ask: Ask, *, stop_at: float | None, tick: float
+        self, run: LiveRun, ways: Ways, ask: Ask, *, stop_at: float | None, tick: float
     ) -> None:
         self._run = run
-        self._upstream = upstream
+        self._ways = ways
         self._ask = ask
         self._stop_at = stop_at
         self._tick = tick
@@ -45,7 +45,7 @@ class Reattachment:
 
     async def batches(self, *, replay: bool = True) -> AsyncGenerator[Batch, None]:
         """What is still to be told, to the run's end."""
-        failures, dispatch = 0, self._upstream.replay
+        failures, dispatch = 0, self._ways.replay
         while replay and dispatch is not None and failures < _REPLAYS:
             before = self._run.seq
             async with aclosing(self._replayed(dispatch)) as source:
@@ -66,6 +66,7 @@ class Reattachment:
         """The run from its start, without what was told; a broken line is left in `_failed`."""
         self._failed = None
         skip = self._run.seq - self._run.record.run.first_seq + 1
+        is_parting = False
         async with aclosing(self._ask(dispatch)) as source:
             async for batch in source:
                 news: Batch = []
@@ -74,7 +75,8 @@ class Reattachment:
                         continue
                     if isinstance(particle, p.Issue) and _is_broken(particle):
                         self._failed = particle
-                    elif isinstance(particle, p.Heartbeat) or _is_ours(particle):
+                    elif isinstance(particle, p.Heartbeat) or is_parting or _is_ours(particle):
+                        is_parting = is_parting or _is_ours(particle)
                         news.append(particle)
                     elif skip > 0:
                         skip -= 1
@@ -88,7 +90,7 @@ class Reattachment:
         delay, failures = _FIRST_DELAY, 0
         while True:
             whole: list[p.Particle] = []
-            async with aclosing(self._ask(self._upstream.snapshot)) as source:
+            async with aclosing(self._ask(self._ways.snapshot)) as source:
                 async for batch in source:
                     whole += batch
                     yield [p.Heartbeat()]

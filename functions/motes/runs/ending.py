@@ -1,0 +1,105 @@
+"""What is done when a run is over here: its record says how it came out, and the vendor's copy goes.
+
+Runs after the last byte. Must never drop a handle whose run may still be wanted, or is still there.
+"""
+
+from typing import Any, Final
+
+import httpx
+
+from motes import particles as p
+from motes.errors import MotesError
+from motes.executor.fetch import FetchFailed
+from motes.runs import vendors_copy
+from motes.runs.live import LiveRun
+from motes.runs.record import DAY, Desk
+from motes.runs.vendors_copy import Finder
+from motes.store.runs import RunOutcome, StoredRun
+
+_SECONDS: Final = 10.0
+# When cleaning up looks at what could not be done at once.
+_SOON: Final = 60.0
+
+
+class Ending:
+    """How the runs of a process are settled."""
+
+    def __init__(self, desk: Desk, find: Finder, http: httpx.AsyncClient) -> None:
+        self._desk = desk
+        self._find = find
+        self._http = http
+
+    async def settle(self, run: LiveRun) -> None:
+        """The run is over here."""
+        record = run.record
+        if record.is_lost:
+            return
+        now = self._desk.now()
+        for orphan in record.orphans:
+            await self.removed(record.run, orphan)
+        if run.is_handed_over:
+            await record.update(worker=None, lease_until=None, due_at=now + DAY)
+            return
+        outcome = outcome_of(run)
+        handle = record.run.handle
+        if handle is not None and outcome == "completed" and not record.run.is_kept:
+            handle = None if await self.removed(record.run, handle) else handle
+        elif handle is not None and outcome == "cancelled":
+            await self._stopped(record.run, handle)
+        await record.update(
+            state="finished",
+            outcome=outcome,
+            error=run.issue.error.kind if run.issue and run.issue.error else None,
+            ended=now,
+            worker=None,
+            lease_until=None,
+            last_seq=record.run.last_seq,
+            **self._times(run, handle, outcome, now),
+        )
+
+    def _times(
+        self, run: LiveRun, handle: p.UpstreamHandle | None, outcome: RunOutcome, now: float
+    ) -> dict[str, Any]:
+        """Until when what is left of it is kept."""
+        known = run.record.run
+        # Somebody may still want what a failed run left at its vendor.
+        kept_until = now + DAY if handle and (known.is_kept or outcome == "failed") else None
+        journal_until = now + DAY if known.is_resumable else None
+        due = [now + _SOON] if handle and kept_until is None else []
+        due += [until for until in (kept_until, journal_until) if until is not None]
+        return {
+            "handle": handle,
+            "kept_until": kept_until,
+            "journal_until": journal_until,
+            "due_at": min(due, default=None),
+        }
+
+    async def removed(self, run: StoredRun, handle: p.UpstreamHandle, *, is_running: bool = False) -> bool:
+        """Have the vendor delete its copy, stopped first where it is running; False where it may still be
+        there.
+        """
+        if is_running:
+            await self._stopped(run, handle)
+        try:
+            gone = await vendors_copy.delete(self._http, await self._find(run, handle), _SECONDS)
+        except (FetchFailed, MotesError) as failure:
+            self._desk.trouble("upstream_delete_failed", run=run.id, vendor=run.vendor, reason=str(failure))
+            return False
+        self._desk.trouble("upstream_deleted", run=run.id, vendor=run.vendor, answer=gone or "no_such_thing")
+        return gone is not None
+
+    async def _stopped(self, run: StoredRun, handle: p.UpstreamHandle) -> None:
+        try:
+            told = await vendors_copy.cancel(self._http, await self._find(run, handle), _SECONDS)
+        except (FetchFailed, MotesError) as failure:
+            self._desk.trouble("upstream_cancel_failed", run=run.id, vendor=run.vendor, reason=str(failure))
+            return
+        self._desk.trouble("upstream_cancelled", run=run.id, vendor=run.vendor, told=told)
+
+
+def outcome_of(run: LiveRun) -> RunOutcome:
+    """How the run came out. One that nobody reads any more was cancelled."""
+    if run.end is None or run.end.reason == "done-dispatch-aborted":
+        return "failed" if run.stop in ("lost", "shutdown") else "cancelled"
+    completed = run.end.stop is not None and run.end.reason in ("done-dialect", "done-dispatch-closed")
+    return "completed" if completed else "failed"

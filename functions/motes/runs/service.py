@@ -1,0 +1,321 @@
+"""The runs of a process, as the surface sees them: begin one, follow one, cancel and delete one.
+
+A run that others may join goes on in a task of its own, and whoever reads it follows its tape; any other run
+is read straight from the executor, as fast as without this room. Must never show a run to anybody but its
+owner: a foreign id and a missing one are looked up alike.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+import httpx
+
+from motes import particles as p
+from motes.dispatch import Dispatch
+from motes.errors import MotesError, RunNotFound, VendorError
+from motes.executor import pipeline
+from motes.executor.observer import NullObserver, Observer
+from motes.executor.run import Batch, Options
+from motes.runs import journal
+from motes.runs.ending import Ending
+from motes.runs.journal import Bounds
+from motes.runs.keeper import Keeper
+from motes.runs.live import LiveRun
+from motes.runs.pages import Reading
+from motes.runs.reattach import Reattachment
+from motes.runs.record import Desk, Record
+from motes.runs.tape import Tape
+from motes.runs.vendors_copy import Finder
+from motes.store.runs import StoredRun
+
+_FAREWELL_SECONDS: Final = 2.5
+_PAGES: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """What happens to a run when its last reader has gone; `seconds` is how long it then goes on at most."""
+
+    then: Literal["detach", "cancel"] = "cancel"
+    seconds: float | None = None
+
+
+class Runs:
+    """The runs. `tick` is how often, in seconds, a reader hears of us when nothing comes."""
+
+    def __init__(
+        self, desk: Desk, find: Finder, http: httpx.AsyncClient, *, bounds: Bounds, tick: float
+    ) -> None:
+        self.desk = desk
+        self.keeper = Keeper()
+        self.tick = tick
+        self._find = find
+        self._http = http
+        self._bounds = bounds
+        self._ending = Ending(desk, find, http)
+        self._running: set[asyncio.Task[None]] = set()
+        self._settling: set[asyncio.Task[None]] = set()
+
+    # What a new run needs.
+
+    def begin(
+        self,
+        run: StoredRun,
+        dispatch: Dispatch,
+        options: Options,
+        observer: Observer,
+        departure: Departure,
+    ) -> AsyncGenerator[Batch, None]:
+        """Run a dispatch; gives what it says to the one who asked. Close it where he has gone."""
+        is_joined = run.is_resumable or departure.then == "detach"
+        live = LiveRun(Record(self.desk, run), tape=Tape() if is_joined else None)
+        source = pipeline.batches(dispatch, self._http, options, observer)
+        course = self._course(live, source, options)
+        if live.tape is None:
+            return self._direct(live, course)
+        self._launch(live, course)
+        return self.attended(live, live.tape, 0, departure)
+
+    async def attended(
+        self, live: LiveRun, tape: Tape, after: int, departure: Departure
+    ) -> AsyncGenerator[Batch, None]:
+        """Follow a run of this process, and count as one of its readers."""
+        live.readers += 1
+        try:
+            async with aclosing(tape.followed(after, self.tick)) as source:
+                async for batch in source:
+                    yield batch
+        finally:
+            live.readers -= 1
+            self._left(live, departure)
+
+    def _left(self, live: LiveRun, departure: Departure) -> None:
+        if live.readers or live.end is not None or live.is_handed_over:
+            return
+        if departure.then == "cancel":
+            live.record.is_cancelled = True
+        elif departure.seconds is not None:
+            asyncio.get_running_loop().call_later(departure.seconds, _cancel_if_left, live)
+
+    async def _direct(
+        self, live: LiveRun, course: AsyncGenerator[Batch, None]
+    ) -> AsyncGenerator[Batch, None]:
+        self.keeper.add(live)
+        try:
+            async with aclosing(course):
+                async for batch in course:
+                    yield batch
+        finally:
+            self.keeper.remove(live)
+            self._settle_later(live, None)
+
+    def _launch(self, live: LiveRun, course: AsyncGenerator[Batch, None]) -> None:
+        self.keeper.add(live)
+        task = asyncio.create_task(self._pump(live, course))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _pump(self, live: LiveRun, course: AsyncGenerator[Batch, None]) -> None:
+        """Run it to its end, whoever reads it."""
+        tape = live.tape
+        assert tape is not None  # noqa: S101 (`_launch` is for runs with a tape)
+        writer = None
+        if live.record.run.is_resumable:
+            write = journal.write(live.record, tape, self._bounds, self.desk.trouble)
+            writer = asyncio.create_task(write)
+        parting: Batch = []
+        try:
+            async with aclosing(course):
+                async for batch in course:
+                    if live.is_handed_over:
+                        parting = batch
+                    else:
+                        tape.add(batch)
+        finally:
+            tape.close(parting)
+            self.keeper.remove(live)
+            self._settle_later(live, writer)
+
+    async def _course(
+        self, live: LiveRun, source: AsyncGenerator[Batch, None], options: Options
+    ) -> AsyncGenerator[Batch, None]:
+        """What the vendor says; where the line breaks and the run is still there, from there on."""
+        async with aclosing(live.told(source, rejoins=True)) as told:
+            async for batch in told:
+                yield batch
+        if live.cut is not None:
+            self.desk.trouble("rejoining", run=live.id, reason=live.cut.text)
+            async with aclosing(self._rejoined(live, options, live.cut)) as told:
+                async for batch in told:
+                    yield batch
+
+    def _rejoined(
+        self, live: LiveRun, options: Options, cut: p.Issue | None, *, replay: bool = True
+    ) -> AsyncGenerator[Batch, None]:
+        return live.told(self._found(live, options, cut, replay=replay), rejoins=False)
+
+    async def _found(
+        self, live: LiveRun, options: Options, cut: p.Issue | None, *, replay: bool
+    ) -> AsyncGenerator[Batch, None]:
+        run = live.record.run
+        assert run.handle is not None  # noqa: S101 (only such a run is found again)
+        try:
+            ways = await self._find(run, run.handle)
+        except MotesError as error:
+            failed = VendorError(message=error.message, kind="server_error", code=error.code)
+            yield [cut or p.Issue("dispatch-prepare", error.message, failed), p.End("issue-dispatch-rpc")]
+            return
+
+        def ask(dispatch: Dispatch) -> AsyncGenerator[Batch, None]:
+            return pipeline.batches(dispatch, self._http, options, NullObserver())
+
+        way = Reattachment(live, ways, ask, stop_at=options.stop_at, tick=self.tick)
+        async with aclosing(way.batches(replay=replay)) as source:
+            async for batch in source:
+                yield batch
+
+    # What a run that exists needs.
+
+    async def get(self, id: str, owner: str | None) -> StoredRun:
+        """The run. Raises RunNotFound or StoreError."""
+        live = self.keeper.of(id, owner)
+        if live is not None:
+            return replace(live.record.run, last_seq=live.seq)
+        run = await self.desk.store.get(id, owner=owner)
+        if run is None:
+            raise RunNotFound(f"there is no run {id[:64]!r}")
+        return run
+
+    async def list(self, owner: str | None, limit: int, before: float | None) -> Sequence[StoredRun]:
+        """The newest runs of an owner. Raises StoreError."""
+        return await self.desk.store.list(owner=owner, limit=limit, before=before)
+
+    async def take(self, run: StoredRun, options: Callable[[], Options]) -> LiveRun | None:
+        """Go on with a run that nobody has; None where another was faster, or there is nothing to go on with.
+        Raises StoreError.
+        """
+        now = self.desk.now()
+        claimed = await self.desk.store.claim(
+            run, worker=self.desk.worker, until=now + self.desk.lease_s, now=now
+        )
+        if claimed is None:
+            return None
+        record = Record(self.desk, claimed, is_stored=True)
+        tape = await self._rewound(claimed)
+        live = LiveRun(record, seq=tape.last, tape=tape)
+        self.desk.trouble("run_taken", run=run.id, vendor=run.vendor, last_seq=tape.last)
+        if claimed.handle is None:
+            self._launch(live, live.told(_abandoned(), rejoins=False))
+        else:
+            self._launch(live, self._rejoined(live, options(), None))
+        return live
+
+    async def _rewound(self, run: StoredRun) -> Tape:
+        """A tape with what the journal has."""
+        if not run.is_resumable:
+            return Tape(run.first_seq)
+        tape, reading = Tape(), Reading(0)
+        while pages := await self.desk.store.pages(run.id, after=reading.at, limit=_PAGES):
+            tape.add(reading.taken(pages))
+        return tape
+
+    async def peek(self, run: StoredRun, options: Options, *, replay: bool) -> AsyncGenerator[Batch, None]:
+        """What the vendor says of a run that is another process's, or over; nothing is written."""
+        aside = LiveRun(_Foreign(self.desk, run, is_stored=True), seq=run.first_seq - 1)
+        async with aclosing(self._rejoined(aside, options, None, replay=replay)) as source:
+            async for batch in source:
+                yield batch
+
+    async def cancel(self, id: str, owner: str | None, options: Callable[[], Options]) -> StoredRun:
+        """Stop a run, wherever it goes on. Raises RunNotFound or StoreError."""
+        live = self.keeper.of(id, owner)
+        if live is not None:
+            live.record.is_cancelled = True
+            return replace(live.record.run, is_cancelled=True, last_seq=live.seq)
+        run = await self.desk.store.cancel(id, owner=owner)
+        if run is None:
+            raise RunNotFound(f"there is no run {id[:64]!r}")
+        if run.state == "running" and not self.is_held(run):
+            await self.take(replace(run, is_cancelled=True), options)
+        return run
+
+    async def delete(self, id: str, owner: str | None, options: Callable[[], Options]) -> bool:
+        """Remove a run, at its vendor first; False where that failed and is tried again. Raises RunNotFound
+        or StoreError.
+        """
+        run = await self.cancel(id, owner, options)
+        run = await self._until_free(run)
+        if run.handle is not None:
+            gone = await self._ending.removed(run, run.handle, is_running=run.state == "running")
+            if not gone:
+                now = self.desk.now()
+                await self.desk.store.postpone(run, until=now, problem="the vendor's copy is still there")
+                return False
+        await self.desk.store.delete(id)
+        return True
+
+    async def _until_free(self, run: StoredRun) -> StoredRun:
+        """The run once nobody is at work on it any more, or after a few seconds."""
+        clock = asyncio.get_running_loop().time
+        until = clock() + _FAREWELL_SECONDS
+        while clock() < until:
+            await self.settled(within=_FAREWELL_SECONDS)
+            found = await self.desk.store.get(run.id, owner=run.owner)
+            if found is None:
+                return run
+            run = found
+            if run.id not in self.keeper.runs and not self.is_held(run):
+                break
+            await asyncio.sleep(0.1)
+        return run
+
+    def is_held(self, run: StoredRun) -> bool:
+        """Whether a process has a lease of it."""
+        return run.lease_until is not None and run.lease_until > self.desk.now()
+
+    # The life of the process.
+
+    def _settle_later(self, live: LiveRun, writer: "asyncio.Task[bool] | None") -> None:
+        task = asyncio.create_task(self._settle(live, writer))
+        self._settling.add(task)
+        task.add_done_callback(self._settling.discard)
+
+    async def _settle(self, live: LiveRun, writer: "asyncio.Task[bool] | None") -> None:
+        if writer is not None:
+            await writer
+        await self._ending.settle(live)
+
+    async def settled(self, within: float = _FAREWELL_SECONDS) -> None:
+        """Wait until the runs that are over are settled, but not for long."""
+        if self._settling:
+            await asyncio.wait(set(self._settling), timeout=within)
+
+    async def close(self) -> None:
+        """End what goes on here: what lives on at a vendor is left for another process to take up."""
+        for live in self.keeper.runs.values():
+            live.stop = live.stop or "shutdown"
+        if self._running:
+            await asyncio.wait(set(self._running), timeout=_FAREWELL_SECONDS)
+        await self.settled()
+
+
+class _Foreign(Record):
+    """The record of a run that is not ours to write."""
+
+    async def set_handle(self, handle: p.UpstreamHandle, first_seq: int) -> bool:
+        """It is stored by who runs it."""
+        return True
+
+
+async def _abandoned() -> AsyncGenerator[Batch, None]:
+    message = "the process that served this run is gone, and the run lives on nowhere"
+    error = VendorError(message=message, kind="stream_truncated", code="run_abandoned")
+    yield [p.Issue("dispatch-read", message, error), p.End("issue-dispatch-rpc")]
+
+
+def _cancel_if_left(live: LiveRun) -> None:
+    if not live.readers and live.end is None:
+        live.record.is_cancelled = True
