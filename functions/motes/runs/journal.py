@@ -5,7 +5,7 @@ into the next one.
 """
 
 import asyncio
-from dataclasses import dataclass
+from motes.dataclass import dataclass
 from typing import Final
 
 from motes.errors import StoreError

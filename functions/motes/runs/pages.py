@@ -5,7 +5,7 @@ Must never give a particle out of order, twice, or after one that is not there.
 
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from motes.dataclass import dataclass
 from typing import Final
 
 from motes import jsontext

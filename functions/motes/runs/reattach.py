@@ -16,7 +16,7 @@ from motes.errors import VendorError
 from motes.executor.run import Batch
 from motes.runs.live import LiveRun
 from motes.runs.reconciling import left_to_tell
-from motes.stored_runs import Ways
+from motes.runs.vendors_copy import Ways
 
 Ask: TypeAlias = Callable[[Dispatch], AsyncGenerator[Batch, None]]
 

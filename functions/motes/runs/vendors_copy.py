@@ -4,14 +4,27 @@ Must never take a vendor's word for more than it is: a status of 200 to 299, or 
 """
 
 from collections.abc import Awaitable, Callable
+from motes.dataclass import dataclass
 from typing import Final, Literal, TypeAlias
 
 import httpx
 
+from motes.dispatch import Dispatch, Errand
 from motes.executor.fetch import MAX_JSON, FetchFailed, fetch
 from motes.particles import UpstreamHandle
 from motes.store.runs import StoredRun
-from motes.stored_runs import Ways
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ways:
+    """The ways to one run. `replay` is None where its stream cannot be had again, `cancel` and `delete` where
+    the vendor has no such thing.
+    """
+
+    replay: Dispatch | None
+    snapshot: Dispatch
+    cancel: Errand | None
+    delete: Errand | None
+
 
 Gone = Literal["deleted", "missing"]
 

@@ -1,0 +1,253 @@
+"""Runs by their ids: what became of them, what they say, and their end.
+
+Must never show a run to anybody but its owner: whatever is asked of a foreign id is answered with the same 404
+as for one that never was.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any, Final, get_args
+
+from starlette.datastructures import Headers, QueryParams
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from motes import jsontext
+from motes.api.auth import admit, confirm
+from motes.api.deadline import deadline_of
+from motes.api.envelope import NOTES, REQUEST_ID
+from motes.api.gateway import Gateway
+from motes.api.streaming import StreamWriter, while_present
+from motes.callers import owner_of
+from motes.egress.numbers import START, NumberedChunks, Position, position_of
+from motes.egress.openai_chat import ChunkEncoder
+from motes.egress.particles import EventEncoder, LineEncoder
+from motes.egress.reply import Reply, signature_format
+from motes.errors import InvalidRequest
+from motes.executor.run import Batch, Options
+from motes.runs.following import Follower, Mode
+from motes.settings import ReasoningField
+from motes.store.runs import StoredRun
+
+_CHAT_ID: Final = "chatcmpl-"
+_MOST: Final = 100
+_MODES: Final = get_args(Mode)
+_EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
+
+
+class RunRoutes:
+    """`/v1/runs` and what is below it but a run's particles."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    async def list(self, request: Request) -> Response:
+        """`GET /v1/runs?limit=…&before=…`: the newest runs of the caller."""
+        owner = await _owner(self._gateway, request.scope)
+        limit = _number(request.query_params, "limit", 20)
+        before = _number(request.query_params, "before", None)
+        runs = await self._gateway.runs.list(owner, min(limit or 1, _MOST), before)
+        return _json({"object": "list", "data": [shown(run) for run in runs]})
+
+    async def get(self, request: Request) -> Response:
+        """`GET /v1/runs/{id}`."""
+        owner = await _owner(self._gateway, request.scope)
+        return _json(shown(await self._gateway.runs.get(_id(request.scope), owner)))
+
+    async def cancel(self, request: Request) -> Response:
+        """`POST /v1/runs/{id}/cancel`: what came is kept."""
+        owner = await _owner(self._gateway, request.scope)
+        options = _options_of(self._gateway, request.scope, _id(request.scope))
+        run = await self._gateway.runs.cancel(_id(request.scope), owner, options)
+        return _json(shown(replace(run, is_cancelled=True)))
+
+    async def delete(self, request: Request) -> Response:
+        """`DELETE /v1/runs/{id}`: at the vendor first, then here."""
+        owner = await _owner(self._gateway, request.scope)
+        id = _id(request.scope)
+        options = _options_of(self._gateway, request.scope, id)
+        is_gone = await self._gateway.runs.delete(id, owner, options)
+        told: dict[str, Any] = {"id": id, "object": "run", "deleted": is_gone}
+        if not is_gone:
+            told["problem"] = "the vendor's copy could not be deleted yet: it is tried again"
+        return _json(told, 200 if is_gone else 202)
+
+
+class RunParticles:
+    """`GET /v1/runs/{id}/particles?after=n`: the run from behind that particle, and on to its end."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One reader."""
+        headers, query = Headers(scope=scope), QueryParams(scope["query_string"])
+        run = await _run(self._gateway, scope)
+        after = _position(query, headers, "after")
+        if after.events:
+            raise _bad("after", "must be the number of a particle")
+        mode = _mode(query)
+        events = "text/event-stream" in headers.get("accept", "").lower()
+        encoder = EventEncoder(after.particles) if events else LineEncoder(after.particles)
+        source = _followed(self._gateway, scope, run, after.particles, mode)
+        writer = StreamWriter(send, encoder, self._gateway.silence)
+        await while_present(receive, _poured(writer, encoder.media_type, source), scope[REQUEST_ID])
+
+
+class RunChunks:
+    """`GET /v1/chat/completions/{id}?starting_after=n`: the same as OpenAI's chunks, as they would have come."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One reader."""
+        run = await _run(self._gateway, scope)
+        after = _position(QueryParams(scope["query_string"]), Headers(scope=scope), "starting_after")
+        encoder = NumberedChunks(ChunkEncoder(_reply(run, self._gateway)), after)
+        source = _followed(self._gateway, scope, run, 0, None)
+        writer = StreamWriter(send, encoder, self._gateway.silence)
+        await while_present(receive, _poured(writer, _EVENT_STREAM, source), scope[REQUEST_ID])
+
+
+async def _poured(writer: StreamWriter, media_type: str, source: AsyncGenerator[Batch, None]) -> None:
+    async with aclosing(source):
+        await writer.start(media_type, ())
+        await writer.pour(source)
+
+
+def shown(run: StoredRun) -> dict[str, Any]:
+    """A run as its owner sees it."""
+    can_resume = run.is_resumable or run.handle is not None
+    known = {
+        "outcome": run.outcome,
+        "error": run.error,
+        "context": run.context,
+        "ended_at": run.ended,
+        "handle_type": run.handle.type if run.handle else None,
+        "expires_at": run.journal_until or run.kept_until,
+        "problem": run.problem,
+    }
+    resume = {
+        "particles": f"/v1/runs/{run.id}/particles?after={run.last_seq}",
+        "openai": f"/v1/chat/completions/{run.id}",
+    }
+    return {
+        "id": run.id,
+        "object": "run",
+        "state": run.state,
+        "vendor": run.vendor,
+        "model": run.model,
+        "created_at": run.created,
+        "resumable": run.is_resumable,
+        "cancelled": run.is_cancelled,
+        "last_seq": run.last_seq,
+        **{name: value for name, value in known.items() if value is not None},
+        **({"resume": resume} if can_resume else {}),
+    }
+
+
+async def _owner(gateway: Gateway, scope: Scope) -> str:
+    admission = await admit(Headers(scope=scope), gateway.keys)
+    await confirm(admission)
+    scope[NOTES]["caller"] = admission.key.id
+    return owner_of(admission.key)
+
+
+async def _run(gateway: Gateway, scope: Scope) -> StoredRun:
+    """The run that is asked for, of which something is kept. Raises RunNotFound, InvalidRequest, StoreError."""
+    run = await gateway.runs.get(_id(scope), await _owner(gateway, scope))
+    scope[NOTES] |= {"run": run.id, "model": f"{run.vendor}/{run.model}"}
+    is_here = run.id in gateway.runs.keeper.runs
+    if not run.is_resumable and run.handle is None and not is_here:
+        raise InvalidRequest(
+            f"nothing is kept of what run {run.id} said: it had no journal; ask for `motes.resumable` next time",
+            code="not_resumable",
+        )
+    return run
+
+
+def _followed(
+    gateway: Gateway, scope: Scope, run: StoredRun, after: int, mode: Mode | None
+) -> AsyncGenerator[Batch, None]:
+    return Follower(gateway.runs, run, after, _options_of(gateway, scope, run.id)).batches(mode)
+
+
+def _options_of(gateway: Gateway, scope: Scope, id: str) -> "_Options":
+    return _Options(gateway, deadline_of(scope), id)
+
+
+class _Options:
+    """The options of a run that this request takes up, should it."""
+
+    def __init__(self, gateway: Gateway, deadline: float | None, id: str) -> None:
+        self._gateway, self._deadline, self._id = gateway, deadline, id
+
+    def __call__(self) -> Options:
+        return self._gateway.options(None, self._deadline, self._id)
+
+
+def _id(scope: Scope) -> str:
+    id: str = scope["path_params"]["id"]
+    return id.removeprefix(_CHAT_ID)
+
+
+def _reply(run: StoredRun, gateway: Gateway) -> Reply:
+    form = run.reply
+    field: Any = form.reasoning_field if form.reasoning_field in get_args(ReasoningField) else "none"
+    return Reply(
+        id=f"{_CHAT_ID}{run.id}",
+        created=form.created,
+        model=form.model,
+        vendor=run.vendor,
+        upstream_model=run.model,
+        signature_format=signature_format(run.dialect),
+        prompt_bytes=form.prompt_bytes,
+        include_usage=form.include_usage,
+        reasoning_field=field,
+        keepalive=gateway.settings.keepalive,
+    )
+
+
+def _position(query: QueryParams, headers: Headers, name: str) -> Position:
+    """Where the reader stands: by the query, else by the id of the last event it had."""
+    word = query.get(name) or headers.get("last-event-id")
+    if not word:
+        return START if name == "after" else Position(0, 0)
+    found = position_of(word)
+    if found is None:
+        raise _bad(name, "must be the `id` of an event, or the number of a particle")
+    return found
+
+
+def _mode(query: QueryParams) -> Mode | None:
+    word = query.get("mode")
+    if word is None:
+        return None
+    if word not in _MODES:
+        raise _bad("mode", f"must be one of {', '.join(_MODES)}")
+    mode: Mode = word  # type: ignore[assignment]
+    return mode
+
+
+def _number(query: QueryParams, name: str, default: int | None) -> Any:
+    word = query.get(name)
+    if word is None:
+        return default
+    try:
+        number = float(word)
+    except ValueError:
+        raise _bad(name, "must be a number") from None
+    if not 0 < number < 1e12:
+        raise _bad(name, "must be a positive number")
+    return number if name == "before" else int(number) or 1
+
+
+def _bad(name: str, words: str) -> InvalidRequest:
+    return InvalidRequest(f"{name}: {words}", param=name, code="invalid_value")
+
+
+def _json(value: dict[str, Any], status: int = 200) -> Response:
+    return Response(jsontext.dump_bytes(value), status, media_type="application/json")

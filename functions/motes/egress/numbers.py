@@ -1,0 +1,109 @@
+"""The numbers of a run's particles on the wire, by which a reader who was cut off goes on.
+
+Pure. A particle has a number from 1; a heartbeat has none, nor have the words by which a process leaves a run
+that goes on elsewhere. Must never give two pieces one place, nor another place to the same piece.
+"""
+
+from typing import NamedTuple, Protocol
+
+from motes import particles as p
+
+_WIDEST = 12
+
+
+class Position(NamedTuple):
+    """How far a reader has come: so many whole particles, and so many events of the next one."""
+
+    particles: int
+    events: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.particles}.{self.events}" if self.events else str(self.particles)
+
+
+START = Position(0)
+
+
+def position_of(word: str) -> Position | None:
+    """The position a reader names, or None where the word is none."""
+    whole, _, part = word.strip().partition(".")
+    numbers = [number for number in (whole, part or "0") if number.isascii() and number.isdigit()]
+    if len(numbers) < 2 or max(map(len, numbers)) > _WIDEST:
+        return None
+    return Position(int(numbers[0]), int(numbers[1]))
+
+
+class Numbers:
+    """Counts the particles of one response. `last` is the number of the last one."""
+
+    def __init__(self, last: int = 0) -> None:
+        self.last = last
+        self._is_parting = False
+
+    def of(self, particle: p.Particle) -> int | None:
+        """The number of the next particle."""
+        if isinstance(particle, p.Heartbeat):
+            return None
+        self._is_parting = self._is_parting or _parts(particle)
+        if self._is_parting:
+            return None
+        self.last += 1
+        return self.last
+
+
+def _parts(particle: p.Particle) -> bool:
+    error = particle.error if isinstance(particle, p.Issue) else None
+    return error is not None and bool(error.details) and "resume" in (error.details or {})
+
+
+class _Chunks(Protocol):
+    """What writes a particle as server-sent events."""
+
+    def open(self) -> bytes: ...
+    def encode(self, particle: p.Particle) -> bytes: ...
+    def keepalive(self) -> bytes: ...
+
+
+class NumberedChunks:
+    """An OpenAI stream whose events say how far they come (`id:`), from behind a position on.
+
+    The last event of particle n has the id `n`; any event before it `m.k`, the k-th after particle m. What
+    lies before the position is worked through and not written, so that what follows is what it would be.
+    """
+
+    def __init__(self, chunks: _Chunks, after: Position = START) -> None:
+        self._chunks = chunks
+        self._after = after
+        self._numbers = Numbers()
+        self._events = 0
+
+    def open(self) -> bytes:
+        """The role chunk."""
+        return b"".join([self._told(event, self._numbers.last) for event in _events(self._chunks.open())])
+
+    def encode(self, particle: p.Particle) -> bytes:
+        """What one particle adds."""
+        before = self._numbers.last
+        number = self._numbers.of(particle)
+        events = _events(self._chunks.encode(particle))
+        if number is None:
+            return b"".join(events)
+        out = b"".join([self._told(event, before) for event in events[:-1]])
+        self._events = 0
+        return out + (self._placed(Position(number), events[-1]) if events else b"")
+
+    def keepalive(self) -> bytes:
+        """A sign of life."""
+        return self._chunks.keepalive()
+
+    def _told(self, event: bytes, before: int) -> bytes:
+        self._events += 1
+        return self._placed(Position(before, self._events), event)
+
+    def _placed(self, place: Position, event: bytes) -> bytes:
+        return b"" if place <= self._after else b"id: %b\n%b" % (str(place).encode(), event)
+
+
+def _events(data: bytes) -> list[bytes]:
+    """Server-sent events one by one, each with its empty line; JSON holds no line break."""
+    return [event + b"\n\n" for event in data.split(b"\n\n") if event]
