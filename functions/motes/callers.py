@@ -25,6 +25,7 @@ from motes.store.records import CallerKey
 
 PREFIX: Final = "mk-"
 ENVIRONMENT_KEY: Final = "environment"
+_OWNER_CHARS: Final = 32
 
 _OURS: Final = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
 
@@ -150,6 +151,11 @@ def open_keys(
 def hash_of(secret: str) -> str:
     """What is kept of a key."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def owner_of(key: CallerKey) -> str:
+    """Whose runs are this key's: a hash of its hash, so that the record of a run opens nothing."""
+    return hmac.new(b"motes run owner", key.hash.encode(), "sha256").hexdigest()[:_OWNER_CHARS]
 
 
 def _opens(key: CallerKey | None) -> bool:

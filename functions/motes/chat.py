@@ -278,11 +278,16 @@ class ThinkingOptions(_Open):
 class MotesOptions(_Open):
     """motes' own options of a request. `context` is the caller's label for logs. `inline_files` puts small
     files that the answer's code left at the vendor into the answer; `resolve_links` gives sources that stand
-    behind Google's redirects their own addresses.
+    behind Google's redirects their own addresses. `background` has the run live on at its vendor, `keep` has
+    the vendor's copy stay for a day; `on_disconnect` says what happens when the reader leaves: `detach`,
+    `cancel`, or `detach:<seconds>`.
     """
 
     context: str | None = Field(default=None, max_length=64)
     dialect: str | None = None
+    background: Flag | None = None
+    keep: Flag = False
+    on_disconnect: str | None = Field(default=None, pattern=r"^(cancel|detach(:[0-9]{1,6})?)$")
     inline_files: Flag = False
     resolve_links: Flag = False
 

@@ -111,6 +111,8 @@ class Dispatch:
     warnings: tuple[str, ...] = ()
     error_kinds: Mapping[str, ErrorKind] = field(default_factory=dict)
     context: str | None = None
+    creates_run: bool = False
+    """Whether it starts a run that lives on at the vendor and is billed there, whoever listens."""
     transforms: Transforms = NO_TRANSFORMS
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """What nobody may hear of, whoever repeats it."""
@@ -160,6 +162,7 @@ def generate(
         warnings=tuple(dict.fromkeys((*changes, *body.warnings))),
         error_kinds=quirks.error_kinds,
         context=request.motes.context,
+        creates_run=_creates_run(vendor, dialect, body),
         secrets=parts_of(secret),
         prompt_tokens=lambda: prompt_tokens(request),
     )
@@ -169,6 +172,11 @@ def takes_addresses(vendor: Vendor, model: str) -> bool:
     """Whether images and files may be named by their address; else they have to lie in the request."""
     inline = resolve(vendor.surfaces[0].dialect).inline_media
     return not inline and of_model(vendor.quirks, model).images != "inline"
+
+
+def _creates_run(vendor: Vendor, dialect: Dialect, body: UpstreamBody) -> bool:
+    runs = dialect.stored_runs if vendor.surfaces[0].stored_runs else None
+    return runs is not None and all(body.json.get(name) == value for name, value in runs.create.items())
 
 
 def _address(vendor: Vendor, dialect: Dialect, model: str, secret: str | None) -> str:

@@ -114,13 +114,21 @@ class Settings(_Closed):
     """What an OpenAI stream says when it has nothing to say."""
     stream_usage: StreamUsage = "asked"
     """Whether a stream ends with a usage chunk only if the caller asked."""
+    resumable: bool = False
+    """Whether a run has a journal, from which a reader that was cut off goes on."""
+    background_models: tuple[str, ...] = ()
+    """Models whose runs live on at their vendor: patterns of `vendor/model`."""
+    lease_s: float = Field(default=60, gt=0)
+    """After how long without a word of its process a run is taken up by another."""
+    journal_page_s: float = Field(default=1, ge=0)
+    journal_page_bytes: int = Field(default=32 * 1024, ge=1)
+    """How long a page of a journal waits for more, and how much closes it."""
     strict_requests: bool = False
     """Whether an unknown member of a request is refused rather than ignored."""
 
 
-_SCALARS: Final = tuple(
-    name for name in Settings.model_fields if name not in {*_NOT_IN_FILE, "aliases", "vendors"}
-)
+_TABLES: Final = frozenset({"aliases", "vendors", "background_models"})
+_SCALARS: Final = tuple(name for name in Settings.model_fields if name not in _NOT_IN_FILE | _TABLES)
 
 
 def load_settings(environ: Mapping[str, str], directory: Path) -> Settings:

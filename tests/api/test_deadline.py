@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from fakes.memory_runs import MemoryRuns
 from fakes.serving import ASK, AUTH, KEY, STREAM, vendor_row
 from fakes.tiny import Answer, Listener, Upstream
 from fakes.upstream import chat_chunk
@@ -73,8 +74,14 @@ async def answered(home, vendor, egress, **environ):
     (home / "motes.toml").write_text(vendor_row("https://fake.invalid/v1"))
     surroundings = {"MOTES_HOME": str(home), "MOTES_API_KEY": KEY, **environ}
     heard, upstream = Listener(), Upstream(*VENDORS.get(vendor, AWAY_FOR_LONG))
-    gateway = open_gateway(load_settings(surroundings, home), surroundings, policy=Policy())
-    gateway = replace(gateway, http=upstream.client(), observer=heard, chores=())
+    gateway = open_gateway(
+        load_settings(surroundings, home),
+        surroundings,
+        policy=Policy(),
+        http=upstream.client(),
+        store=MemoryRuns(),
+    )
+    gateway = replace(gateway, observer=heard, chores=())
     path, body, accept = EGRESSES[egress]
     started, reply = asyncio.get_running_loop().time(), Reply()
     incoming = asyncio.Queue()

@@ -131,7 +131,7 @@ class Upstream:
         task.add_done_callback(self._tasks.discard)
 
     async def _attend(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        request = await _read_request(reader)
+        request = await read_request(reader)
         if request is None:
             writer.close()
             return
@@ -170,7 +170,7 @@ class Upstream:
         return self._gates.setdefault(name, asyncio.Event())
 
 
-async def _read_request(reader: asyncio.StreamReader) -> Received | None:
+async def read_request(reader: asyncio.StreamReader) -> Received | None:
     try:
         head = await reader.readexactly(1)
         if head == _TLS_HANDSHAKE:

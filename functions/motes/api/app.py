@@ -5,6 +5,7 @@ Must never keep anything outside the `Gateway` it is made with.
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -12,6 +13,7 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from motes import __version__
 from motes.api.afterwards import Afterwards
@@ -31,6 +33,7 @@ def create_app(gateway: Gateway) -> Starlette:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
+        await gateway.runs.close()
         await gateway.http.aclose()
 
     routes = _routes(gateway)
@@ -64,9 +67,36 @@ def _routes(gateway: Gateway) -> list[Route]:
             Route(f"{prefix}/particles", particles, methods=["POST"]),
             Route(f"{prefix}/models", models.list, methods=["GET"]),
             Route(f"{prefix}/models/{{id:path}}", models.get, methods=["GET"]),
+            *_run_routes(gateway, prefix),
             Route(f"{prefix}/resources/{{vendor}}/{{kind}}/{{name:path}}", resources, methods=["GET"]),
         ]
     return routes
+
+
+def _run_routes(gateway: Gateway, prefix: str) -> list[Route]:
+    later = partial(_Later, gateway)
+    return [
+        Route(f"{prefix}/runs", later("list"), methods=["GET"]),
+        Route(f"{prefix}/runs/{{id}}", later("get"), methods=["GET"]),
+        Route(f"{prefix}/runs/{{id}}", later("delete"), methods=["DELETE"]),
+        Route(f"{prefix}/runs/{{id}}/cancel", later("cancel"), methods=["POST"]),
+        Route(f"{prefix}/runs/{{id}}/particles", later("particles"), methods=["GET"]),
+        Route(f"{prefix}/chat/completions/{{id}}", later("chunks"), methods=["GET"]),
+    ]
+
+
+class _Later:
+    """An endpoint that is loaded when it is first asked: a new run needs none of it."""
+
+    def __init__(self, gateway: Gateway, name: str) -> None:
+        self._gateway = gateway
+        self._name = name
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        from motes.api.runs import ENDPOINTS
+
+        await ENDPOINTS[self._name](self._gateway, scope, receive, send)
 
 
 async def _health(_: Request) -> Response:

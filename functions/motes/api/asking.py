@@ -17,7 +17,9 @@ from motes.api.choices import Choices, chosen
 from motes.api.deadline import deadline_of
 from motes.api.envelope import NOTES
 from motes.api.gateway import Gateway
-from motes.callers import Admission
+from motes.api.terms import Terms, terms_of, wants_background
+from motes.background import in_background
+from motes.callers import Admission, owner_of
 from motes.chat import ChatRequest
 from motes.dataclass import dataclass
 from motes.dispatch import Dispatch, generate, takes_addresses
@@ -25,6 +27,7 @@ from motes.egress.failure import presentable
 from motes.egress.reply import Reply, signature_format
 from motes.errors import StoreError, Unauthenticated
 from motes.executor.run import Batch
+from motes.store.runs import ReplyForm, StoredRun
 from motes.transforms import with_transforms
 from motes.vendors.catalogue import speaking
 
@@ -43,6 +46,7 @@ class Asked:
     deadline: float | None
     has_own_key: bool
     """Whether the caller brought the vendor's key, which is kept nowhere."""
+    terms: Terms
     secret: str | None = field(repr=False)
 
     @property
@@ -50,18 +54,17 @@ class Asked:
         """When the status must be out at the latest; the clock is looked at once a tick."""
         return self.started + max(0.0, self.gateway.settings.commit_after_s - self.gateway.tick)
 
-    @property
-    def silence(self) -> float:
-        """After how many seconds without a byte a stream says that it is alive."""
-        return self.gateway.settings.heartbeat_s - self.gateway.tick / 2
-
     async def batches(self) -> AsyncGenerator[Batch, None]:
         """The run, a read at a time, nothing in it that may not be shown.
 
         The caller is confirmed while the vendor is already being asked, but before the first particle. Raises
         Unauthenticated where the key was disabled meanwhile, or StoreError.
         """
-        source = self.gateway.run(self.dispatch, self.started, self.deadline)
+        gateway = self.gateway
+        options = gateway.options(self.run_id, self.started, self.deadline)
+        source = gateway.runs.begin(
+            self.run(), self.dispatch, options, gateway.observer, self.terms.departure
+        )
         is_confirmed = False
         try:
             async for batch in source:
@@ -74,6 +77,29 @@ class Asked:
                 yield batch
         finally:
             await source.aclose()
+
+    def run(self) -> StoredRun:
+        """The run as it begins."""
+        reply, key = self.reply(), self.admission.key
+        form = ReplyForm(
+            model=reply.model,
+            created=reply.created,
+            include_usage=reply.include_usage,
+            reasoning_field=reply.reasoning_field,
+        )
+        return StoredRun(
+            id=self.run_id,
+            owner=owner_of(key),
+            caller=key.id,
+            vendor=self.dispatch.vendor,
+            model=self.dispatch.model,
+            dialect=self.dispatch.dialect,
+            created=self.gateway.now(),
+            reply=form,
+            context=self.dispatch.context,
+            is_resumable=self.terms.is_resumable,
+            is_kept=self.terms.is_kept,
+        )
 
     def reply(self) -> Reply:
         """How an OpenAI answer to it begins."""
@@ -110,6 +136,10 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
     vendor = speaking(route.vendor, request.motes.dialect, route.model)
     if choices.strict_requests:
         refuse_unknown(request, vendor.quirks.passthrough)
+    background = wants_background(request, gateway.settings, f"{vendor.id}/{route.model}")
+    if background:
+        request, vendor = in_background(request, vendor)
+    terms = terms_of(request.motes, choices, scope, background=background)
     own_key = own_vendor_key(headers, vendor)
     secret = own_key or await gateway.key_of(vendor)
     if gateway.settings.fetch_media and not takes_addresses(vendor, route.model):
@@ -132,5 +162,6 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
         started=started,
         deadline=deadline_of(scope),
         has_own_key=own_key is not None,
+        terms=terms,
         secret=secret,
     )

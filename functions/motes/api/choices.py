@@ -20,6 +20,7 @@ TABLE: Final[Mapping[str, Mapping[str, Any]]] = {
     "keepalive": {word: word for word in get_args(Keepalive)},
     "stream_usage": {word: word for word in get_args(StreamUsage)},
     "strict_requests": _FLAG,
+    "resumable": _FLAG,
 }
 """Every choice by its name, which is that of its setting: the words for it, and what each of them means."""
 
@@ -35,6 +36,7 @@ class Choices:
     keepalive: Keepalive
     stream_usage: StreamUsage
     strict_requests: bool
+    resumable: bool
 
 
 def chosen(

@@ -15,6 +15,10 @@ def extension(at: float) -> dict[str, dict[str, float]]:
     return {DEADLINE: {"at": at}}
 
 
+BLIND: Final = "motes.blind"
+"""In a scope's `extensions`: the host does not learn when a client leaves."""
+
+
 def deadline_of(scope: Mapping[str, Any]) -> float | None:
     """When this request is cut off, as a time of the event loop's clock; None where nobody cuts."""
     told = (scope.get("extensions") or {}).get(DEADLINE)

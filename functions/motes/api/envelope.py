@@ -22,8 +22,13 @@ REQUEST_ID: Final = "motes.request_id"
 NOTES: Final = "motes.notes"
 """A dict in the scope: what the endpoint wants in the request's log line."""
 
+RUN_ID: Final = "x-motes-run-id"
+"""By what id a run can be asked for again."""
+
 _SANE_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
-_EXPOSED: Final = "x-request-id, retry-after, retry-after-ms, x-should-retry, x-motes-models-missing"
+_EXPOSED: Final = (
+    "x-request-id, x-motes-run-id, retry-after, retry-after-ms, x-should-retry, x-motes-models-missing"
+)
 _DAY: Final = "86400"
 
 
@@ -74,6 +79,8 @@ class Envelope:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 MutableHeaders(scope=message).update(extra)
+                if (run := scope[NOTES].get("run")) is not None:
+                    MutableHeaders(scope=message)[RUN_ID] = run
             await send(message)
 
         try:

@@ -59,7 +59,8 @@ def run_failed(
     of the run beside the error.
     """
     status, error = status_of(issue), failure_of(issue)
-    headers = {} if error.retryable and not visible else dict(_NO_RETRY)
+    lives_on = "resume" in (error.details or {})
+    headers = {} if error.retryable and not visible and not lives_on else dict(_NO_RETRY)
     if status in _TOLD_TO_WAIT and error.retry_after is not None and math.isfinite(error.retry_after):
         headers["retry-after"] = str(math.ceil(error.retry_after))
         headers["retry-after-ms"] = str(math.ceil(error.retry_after * 1000))

@@ -5,7 +5,7 @@ Must never hold state of a request. What it holds lives as long as the process.
 
 import secrets
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -13,18 +13,19 @@ import httpx
 
 from motes.api.afterwards import Chore
 from motes.api.health import HealthObserver
+from motes.api.run_opening import Finding, open_runs
 from motes.aws import AWS
 from motes.callers import KeyRing, open_keys
 from motes.credentials import VendorKeys, open_vendor_keys
 from motes.dataclass import dataclass
-from motes.dispatch import Dispatch
-from motes.executor import pipeline
 from motes.executor.connection import open_client
 from motes.executor.observer import NullObserver, Observer
 from motes.executor.policy import Policy
-from motes.executor.run import Batch, Options
+from motes.executor.run import CallIds, Options
+from motes.runs.service import Runs
 from motes.settings import Settings
 from motes.store.opening import open_stores
+from motes.store.runs import RunStore
 from motes.vendors.catalogue import Catalogue, build_catalogue
 from motes.vendors.table import ALIASES, VENDORS
 from motes.vendors.vendor import Vendor
@@ -34,6 +35,13 @@ if TYPE_CHECKING:
 
 # Of the heartbeat: how often the writer of a stream looks at the clock.
 _TICKS = 10
+# A run that was cancelled sees it with its next tick.
+_LONGEST_TICK = 0.5
+
+
+def tick_of(settings: Settings) -> float:
+    """Seconds between two looks at the clock while nothing comes."""
+    return min(settings.heartbeat_s / _TICKS, _LONGEST_TICK)
 
 
 def new_run_id() -> str:
@@ -52,6 +60,7 @@ class Gateway:
     keys: KeyRing
     vendor_keys: VendorKeys
     http: httpx.AsyncClient
+    runs: Runs
     observer: Observer = field(default_factory=NullObserver)
     chores: tuple[Chore, ...] = ()
     policy: Policy = field(default_factory=Policy)
@@ -62,7 +71,7 @@ class Gateway:
     @property
     def tick(self) -> float:
         """Seconds between two looks at the clock while nothing comes."""
-        return self.settings.heartbeat_s / _TICKS
+        return tick_of(self.settings)
 
     async def key_of(self, vendor: Vendor) -> str | None:
         """The vendor's key, if there is one and it needs one. Raises StoreError."""
@@ -81,21 +90,24 @@ class Gateway:
             return True
         return _needs_no_key(vendor) and vendor.id in self.catalogue.set_up
 
-    def run(
-        self, dispatch: Dispatch, started: float, deadline: float | None = None
-    ) -> AsyncGenerator[Batch, None]:
-        """The particles of a run, a read at a time. `started`, and `deadline` where the host has one, are
-        times of the event loop's clock; the operator's own limit may be nearer.
+    @property
+    def silence(self) -> float:
+        """After how many seconds without a byte a stream says that it is alive."""
+        return self.settings.heartbeat_s - self.tick / 2
+
+    def options(self, run_id: str, started: float, deadline: float | None = None) -> Options:
+        """How a run behaves. `started`, and `deadline` where the host has one, are times of the event loop's
+        clock; the operator's own limit may be nearer.
         """
         settings = self.settings
-        options = Options(
+        return Options(
             heartbeat=self.tick,
             deadline=_nearer(deadline, settings.deadline_s and started + settings.deadline_s),
             warn_margin=settings.deadline_warn_s,
             stop_margin=settings.deadline_stop_s,
             policy=self.policy,
+            ids=lambda part: CallIds(run_id, part),
         )
-        return pipeline.batches(dispatch, self.http, options, self.observer)
 
 
 def open_gateway(
@@ -105,25 +117,33 @@ def open_gateway(
     rows: Iterable[Vendor] = (),
     observer: Observer | None = None,
     policy: Policy | None = None,
+    http: httpx.AsyncClient | None = None,
+    store: RunStore | None = None,
 ) -> Gateway:
     """The gateway of this process; `rows` are added to the built-in vendors. Its app closes it.
 
     Keys and health lie in a table where the settings name one, else in files; neither is touched here. Raises
-    PrepareError for settings that cannot be.
+    PrepareError for settings that cannot be. `http` and `store` stand for those that would be opened.
     """
     aws = AWS()
     stores = open_stores(settings, aws)
     keys = open_keys(settings, environ, stores)
     vendor_keys = open_vendor_keys(settings, environ, aws)
+    http = http or open_client()
+    catalogue = build_catalogue(VENDORS, ALIASES, settings).with_rows(rows)
     health = HealthObserver(observer or NullObserver(), stores.health, time.time)
+    runs = open_runs(
+        settings, store or stores.runs, Finding(settings, catalogue, vendor_keys), http, tick_of(settings)
+    )
     return Gateway(
         settings=settings,
-        catalogue=build_catalogue(VENDORS, ALIASES, settings).with_rows(rows),
+        catalogue=catalogue,
         keys=keys,
         vendor_keys=vendor_keys,
-        http=open_client(),
+        http=http,
+        runs=runs,
         observer=health,
-        chores=(keys.renew, vendor_keys.renew, health.write),
+        chores=(keys.renew, vendor_keys.renew, health.write, runs.settled),
         policy=policy or Policy(),
     )
 

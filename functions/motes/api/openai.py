@@ -16,7 +16,7 @@ from motes.api.commit import Refused, commit
 from motes.api.envelope import REQUEST_ID
 from motes.api.errors import run_failed
 from motes.api.gateway import Gateway
-from motes.api.streaming import StreamWriter, while_present
+from motes.api.streaming import Encoder, StreamWriter, while_present
 from motes.egress.completion import completion
 from motes.egress.openai_chat import ChunkEncoder
 from motes.reassembly import Reassembler
@@ -38,15 +38,25 @@ class ChatCompletions:
 
 
 async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
-    encoder = ChunkEncoder(asked.reply())
+    encoder = _encoder(asked)
     async with aclosing(asked.batches()) as source:
         outcome = await commit(source, asked.commit_until)
         if isinstance(outcome, Refused):
             await run_failed(outcome.issue)(scope, receive, send)
             return
-        writer = StreamWriter(send, encoder, asked.silence)
+        writer = StreamWriter(send, encoder, asked.gateway.silence)
         await writer.start(EVENT_STREAM, outcome.held)
         await writer.pour(source)
+
+
+def _encoder(asked: Asked) -> Encoder:
+    """A stream that can be joined again says with each event how far it comes."""
+    chunks = ChunkEncoder(asked.reply())
+    if not asked.terms.is_resumable:
+        return chunks
+    from motes.egress.numbers import NumberedChunks
+
+    return NumberedChunks(chunks)
 
 
 async def _whole(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:

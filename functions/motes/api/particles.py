@@ -34,12 +34,12 @@ class ParticleStream:
 
 async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
     events = "text/event-stream" in Headers(scope=scope).get("accept", "").lower()
-    encoder = EventEncoder() if events else LineEncoder()
+    encoder = EventEncoder() if events else LineEncoder(0 if asked.terms.is_resumable else None)
     async with aclosing(asked.batches()) as source:
         outcome = await commit(source, asked.commit_until)
         if isinstance(outcome, Refused):
             await run_failed(outcome.issue, run=outcome.run)(scope, receive, send)
             return
-        writer = StreamWriter(send, encoder, asked.silence)
+        writer = StreamWriter(send, encoder, asked.gateway.silence)
         await writer.start(encoder.media_type, outcome.held)
         await writer.pour(source)

@@ -1,13 +1,13 @@
 """Runs by their ids: what became of them, what they say, and their end.
 
-Must never show a run to anybody but its owner: whatever is asked of a foreign id is answered with the same 404
-as for one that never was.
+Must never show a run to anybody but its owner: whatever is asked of a foreign id is answered with the same
+404 as for one that never was.
 """
 
-from collections.abc import AsyncGenerator
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import replace
-from typing import Any, Final, get_args
+from typing import Any, Final, TypeAlias, get_args
 
 from starlette.datastructures import Headers, QueryParams
 from starlette.requests import Request
@@ -37,79 +37,84 @@ _MODES: Final = get_args(Mode)
 _EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
 
 
-class RunRoutes:
-    """`/v1/runs` and what is below it but a run's particles."""
-
-    def __init__(self, gateway: Gateway) -> None:
-        self._gateway = gateway
-
-    async def list(self, request: Request) -> Response:
-        """`GET /v1/runs?limit=…&before=…`: the newest runs of the caller."""
-        owner = await _owner(self._gateway, request.scope)
-        limit = _number(request.query_params, "limit", 20)
-        before = _number(request.query_params, "before", None)
-        runs = await self._gateway.runs.list(owner, min(limit or 1, _MOST), before)
-        return _json({"object": "list", "data": [shown(run) for run in runs]})
-
-    async def get(self, request: Request) -> Response:
-        """`GET /v1/runs/{id}`."""
-        owner = await _owner(self._gateway, request.scope)
-        return _json(shown(await self._gateway.runs.get(_id(request.scope), owner)))
-
-    async def cancel(self, request: Request) -> Response:
-        """`POST /v1/runs/{id}/cancel`: what came is kept."""
-        owner = await _owner(self._gateway, request.scope)
-        options = _options_of(self._gateway, request.scope, _id(request.scope))
-        run = await self._gateway.runs.cancel(_id(request.scope), owner, options)
-        return _json(shown(replace(run, is_cancelled=True)))
-
-    async def delete(self, request: Request) -> Response:
-        """`DELETE /v1/runs/{id}`: at the vendor first, then here."""
-        owner = await _owner(self._gateway, request.scope)
-        id = _id(request.scope)
-        options = _options_of(self._gateway, request.scope, id)
-        is_gone = await self._gateway.runs.delete(id, owner, options)
-        told: dict[str, Any] = {"id": id, "object": "run", "deleted": is_gone}
-        if not is_gone:
-            told["problem"] = "the vendor's copy could not be deleted yet: it is tried again"
-        return _json(told, 200 if is_gone else 202)
+async def _list(gateway: Gateway, request: Request) -> Response:
+    """`GET /v1/runs?limit=…&before=…`: the newest runs of the caller."""
+    owner = await _owner(gateway, request.scope)
+    limit = _number(request.query_params, "limit", 20)
+    before = _number(request.query_params, "before", None)
+    runs = await gateway.runs.list(owner, min(limit, _MOST), before)
+    return _json({"object": "list", "data": [shown(run) for run in runs]})
 
 
-class RunParticles:
+async def _get(gateway: Gateway, request: Request) -> Response:
+    """`GET /v1/runs/{id}`."""
+    owner = await _owner(gateway, request.scope)
+    return _json(shown(await gateway.runs.get(_id(request.scope), owner)))
+
+
+async def _cancel(gateway: Gateway, request: Request) -> Response:
+    """`POST /v1/runs/{id}/cancel`: what came is kept."""
+    owner, id = await _owner(gateway, request.scope), _id(request.scope)
+    run = await gateway.runs.cancel(id, owner, _Options(gateway, request.scope, id))
+    return _json(shown(run))
+
+
+async def _delete(gateway: Gateway, request: Request) -> Response:
+    """`DELETE /v1/runs/{id}`: at the vendor first, then here."""
+    owner, id = await _owner(gateway, request.scope), _id(request.scope)
+    is_gone = await gateway.runs.delete(id, owner, _Options(gateway, request.scope, id))
+    told: dict[str, Any] = {"id": id, "object": "run", "deleted": is_gone}
+    if not is_gone:
+        told["problem"] = "the vendor's copy could not be deleted yet: it is tried again"
+    return _json(told, 200 if is_gone else 202)
+
+
+async def _particles(gateway: Gateway, scope: Scope, receive: Receive, send: Send) -> None:
     """`GET /v1/runs/{id}/particles?after=n`: the run from behind that particle, and on to its end."""
-
-    def __init__(self, gateway: Gateway) -> None:
-        self._gateway = gateway
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One reader."""
-        headers, query = Headers(scope=scope), QueryParams(scope["query_string"])
-        run = await _run(self._gateway, scope)
-        after = _position(query, headers, "after")
-        if after.events:
-            raise _bad("after", "must be the number of a particle")
-        mode = _mode(query)
-        events = "text/event-stream" in headers.get("accept", "").lower()
-        encoder = EventEncoder(after.particles) if events else LineEncoder(after.particles)
-        source = _followed(self._gateway, scope, run, after.particles, mode)
-        writer = StreamWriter(send, encoder, self._gateway.silence)
-        await while_present(receive, _poured(writer, encoder.media_type, source), scope[REQUEST_ID])
+    headers, query = Headers(scope=scope), QueryParams(scope["query_string"])
+    run = await _run(gateway, scope)
+    after = _position(query, headers, "after")
+    if after.events:
+        raise _bad("after", "must be the number of a particle")
+    events = "text/event-stream" in headers.get("accept", "").lower()
+    encoder = EventEncoder(after.particles) if events else LineEncoder(after.particles)
+    follower = Follower(gateway.runs, run, after.particles, _Options(gateway, scope, run.id))
+    writer = StreamWriter(send, encoder, gateway.silence)
+    work = _poured(writer, encoder.media_type, follower.batches(_mode(query)))
+    await while_present(receive, work, scope[REQUEST_ID])
 
 
-class RunChunks:
-    """`GET /v1/chat/completions/{id}?starting_after=n`: the same as OpenAI's chunks, as they would have come."""
+async def _chunks(gateway: Gateway, scope: Scope, receive: Receive, send: Send) -> None:
+    """`GET /v1/chat/completions/{id}?starting_after=n`: the same as OpenAI's chunks."""
+    run = await _run(gateway, scope)
+    after = _position(QueryParams(scope["query_string"]), Headers(scope=scope), "starting_after")
+    encoder = NumberedChunks(ChunkEncoder(_reply(run, gateway)), after)
+    # From its start: what comes next on this wire depends on all that came before.
+    follower = Follower(gateway.runs, run, 0, _Options(gateway, scope, run.id))
+    writer = StreamWriter(send, encoder, gateway.silence)
+    await while_present(receive, _poured(writer, _EVENT_STREAM, follower.batches()), scope[REQUEST_ID])
 
-    def __init__(self, gateway: Gateway) -> None:
-        self._gateway = gateway
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One reader."""
-        run = await _run(self._gateway, scope)
-        after = _position(QueryParams(scope["query_string"]), Headers(scope=scope), "starting_after")
-        encoder = NumberedChunks(ChunkEncoder(_reply(run, self._gateway)), after)
-        source = _followed(self._gateway, scope, run, 0, None)
-        writer = StreamWriter(send, encoder, self._gateway.silence)
-        await while_present(receive, _poured(writer, _EVENT_STREAM, source), scope[REQUEST_ID])
+Answer: TypeAlias = Callable[[Gateway, Request], Awaitable[Response]]
+Endpoint: TypeAlias = Callable[[Gateway, Scope, Receive, Send], Awaitable[None]]
+
+
+def _answering(answer: Answer) -> Endpoint:
+    async def endpoint(gateway: Gateway, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await answer(gateway, Request(scope, receive))
+        await response(scope, receive, send)
+
+    return endpoint
+
+
+ENDPOINTS: Final[Mapping[str, Endpoint]] = {
+    "list": _answering(_list),
+    "get": _answering(_get),
+    "cancel": _answering(_cancel),
+    "delete": _answering(_delete),
+    "particles": _particles,
+    "chunks": _chunks,
+}
 
 
 async def _poured(writer: StreamWriter, media_type: str, source: AsyncGenerator[Batch, None]) -> None:
@@ -157,36 +162,31 @@ async def _owner(gateway: Gateway, scope: Scope) -> str:
 
 
 async def _run(gateway: Gateway, scope: Scope) -> StoredRun:
-    """The run that is asked for, of which something is kept. Raises RunNotFound, InvalidRequest, StoreError."""
+    """The run that is asked for, of which something is kept. Raises RunNotFound, InvalidRequest, or
+    StoreError.
+    """
     run = await gateway.runs.get(_id(scope), await _owner(gateway, scope))
     scope[NOTES] |= {"run": run.id, "model": f"{run.vendor}/{run.model}"}
     is_here = run.id in gateway.runs.keeper.runs
     if not run.is_resumable and run.handle is None and not is_here:
         raise InvalidRequest(
-            f"nothing is kept of what run {run.id} said: it had no journal; ask for `motes.resumable` next time",
+            f"nothing is kept of what run {run.id} said, it had no journal: ask for `motes.resumable`",
             code="not_resumable",
         )
     return run
 
 
-def _followed(
-    gateway: Gateway, scope: Scope, run: StoredRun, after: int, mode: Mode | None
-) -> AsyncGenerator[Batch, None]:
-    return Follower(gateway.runs, run, after, _options_of(gateway, scope, run.id)).batches(mode)
-
-
-def _options_of(gateway: Gateway, scope: Scope, id: str) -> "_Options":
-    return _Options(gateway, deadline_of(scope), id)
-
-
 class _Options:
     """The options of a run that this request takes up, should it."""
 
-    def __init__(self, gateway: Gateway, deadline: float | None, id: str) -> None:
-        self._gateway, self._deadline, self._id = gateway, deadline, id
+    def __init__(self, gateway: Gateway, scope: Scope, id: str) -> None:
+        self._gateway = gateway
+        self._deadline = deadline_of(scope)
+        self._id = id
 
     def __call__(self) -> Options:
-        return self._gateway.options(None, self._deadline, self._id)
+        now = asyncio.get_running_loop().time()
+        return self._gateway.options(self._id, now, self._deadline)
 
 
 def _id(scope: Scope) -> str:
@@ -204,7 +204,6 @@ def _reply(run: StoredRun, gateway: Gateway) -> Reply:
         vendor=run.vendor,
         upstream_model=run.model,
         signature_format=signature_format(run.dialect),
-        prompt_bytes=form.prompt_bytes,
         include_usage=form.include_usage,
         reasoning_field=field,
         keepalive=gateway.settings.keepalive,
@@ -215,7 +214,7 @@ def _position(query: QueryParams, headers: Headers, name: str) -> Position:
     """Where the reader stands: by the query, else by the id of the last event it had."""
     word = query.get(name) or headers.get("last-event-id")
     if not word:
-        return START if name == "after" else Position(0, 0)
+        return START
     found = position_of(word)
     if found is None:
         raise _bad(name, "must be the `id` of an event, or the number of a particle")

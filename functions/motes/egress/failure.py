@@ -29,6 +29,10 @@ _WORDS: Final[dict[ErrorKind, tuple[str, str]]] = {
     "protocol": ("server_error", "upstream_protocol"),
 }
 
+# Words of ours that a program acts on.
+_OWN_CODES: Final = frozenset({"cancelled"})
+_RESUMING: Final = ("run_id", "resume")
+
 # A phase of ours, not the vendor's: nothing was sent, and the caller cannot mend it.
 _PREPARE: Final = "dispatch-prepare"
 
@@ -64,6 +68,8 @@ def error_object(issue: p.Issue | None, partial: str | None = None) -> dict[str,
     error = failure_of(issue)
     type_, code = _WORDS[error.kind]
     param = None
+    if error.code in _OWN_CODES:
+        code = error.code
     if names_no_model(error):
         code, param = UnknownModel.code, "model"
     return {
@@ -88,5 +94,6 @@ def _details(issue: p.Issue | None, error: VendorError, partial: str | None) -> 
         "upstream_type": error.type,
         "upstream_request_id": error.request_id,
         "partial": partial,
+        **{name: (error.details or {}).get(name) for name in _RESUMING},
     }
     return {name: value for name, value in known.items() if value is not None}

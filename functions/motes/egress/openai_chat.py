@@ -30,6 +30,7 @@ from motes.egress.reply import (
     thought_signature,
     usage,
 )
+from motes.errors import VendorError
 from motes.reassembly import add_metrics
 
 __all__ = ["COMMENT", "DONE", "UNSAID", "ChunkEncoder", "completion"]
@@ -207,7 +208,13 @@ class ChunkEncoder:
 
     def _on_reset(self, particle: p.RetryReset) -> bytes:
         self._facts.attempts += particle.delay_ms >= 0
-        return b""
+        if particle.clear != "all" or not self._answer_bytes:
+            return b""
+        # The answer begins anew, and what was written cannot be taken back.
+        message = "the vendor's copy of the answer is not what was told so far; ask for the whole of it again"
+        error = VendorError(message=message, kind="stream_truncated", code="stream_reset", retryable=True)
+        self._closed = True
+        return _event(error_object(p.Issue("dispatch-read", message, error))) + DONE
 
     def _on_model(self, particle: p.ModelName) -> bytes:
         self._facts.model = particle.name

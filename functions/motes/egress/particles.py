@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from motes import jsontext
 from motes import particles as p
 from motes.codec import to_wire
+from motes.egress.numbers import Numbers
 
 _HEARTBEAT: Final = jsontext.dump_bytes(to_wire(p.Heartbeat()))
 
@@ -30,9 +31,14 @@ class ParticleEncoder(Protocol):
 
 
 class LineEncoder:
-    """`application/x-ndjson`: every particle is a line."""
+    """`application/x-ndjson`: every particle is a line; of a run that can be resumed, with its number in
+    `seq` (`after` is that of the last one its reader has).
+    """
 
     media_type: Final = "application/x-ndjson"
+
+    def __init__(self, after: int | None = None) -> None:
+        self._numbers = None if after is None else Numbers(after)
 
     def open(self) -> bytes:
         """See `ParticleEncoder`."""
@@ -42,7 +48,10 @@ class LineEncoder:
         """See `ParticleEncoder`."""
         if isinstance(particle, p.Heartbeat):
             return b""
-        return jsontext.dump_bytes(to_wire(particle)) + b"\n"
+        wire = to_wire(particle)
+        if self._numbers is not None and (number := self._numbers.of(particle)) is not None:
+            wire = {"seq": number, **wire}
+        return jsontext.dump_bytes(wire) + b"\n"
 
     def keepalive(self) -> bytes:
         """See `ParticleEncoder`."""
@@ -54,8 +63,8 @@ class EventEncoder:
 
     media_type: Final = "text/event-stream; charset=utf-8"
 
-    def __init__(self) -> None:
-        self._number = 0
+    def __init__(self, after: int = 0) -> None:
+        self._numbers = Numbers(after)
 
     def open(self) -> bytes:
         """See `ParticleEncoder`."""
@@ -65,8 +74,9 @@ class EventEncoder:
         """See `ParticleEncoder`."""
         if isinstance(particle, p.Heartbeat):
             return b""
-        self._number += 1
-        return b"id: %d\ndata: %b\n\n" % (self._number, jsontext.dump_bytes(to_wire(particle)))
+        number = self._numbers.of(particle)
+        id = b"" if number is None else b"id: %d\n" % number
+        return b"%bdata: %b\n\n" % (id, jsontext.dump_bytes(to_wire(particle)))
 
     def keepalive(self) -> bytes:
         """See `ParticleEncoder`."""

@@ -58,10 +58,10 @@ class Attempt:
     and unpack.
     """
 
-    def __init__(self, dispatch: Dispatch, run: Run) -> None:
+    def __init__(self, dispatch: Dispatch, run: Run, part: int = 0) -> None:
         self._dispatch = dispatch
         self._run = run
-        self._transmitter = Transmitter(run.options.new_id)
+        self._transmitter = Transmitter(run.options.ids_of(part))
         self._pump: Pump
         self._exchange = Exchange(run.http, self._on_sending)
         self._stage: Callable[[], Awaitable[Batch | None]] = self._send

@@ -17,6 +17,12 @@ from motes.vendor_errors import RETRYABLE_STATUSES
 _TIME_IS_SPENT: Final = frozenset({"first_byte_timeout", "idle_timeout", "quiet_timeout"})
 
 
+_TURNED_AWAY: Final = frozenset({429, 503})
+_NEVER_SENT: Final = frozenset(
+    {"connect_failed", "connect_timeout", "connection_refused", "dns_failed", "tls_failed"}
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Backoff:
     """`attempts` in all, the first one included; `base` seconds before the second, doubled after each."""
@@ -51,6 +57,13 @@ def backoff_of(policy: Policy, issue: p.Issue) -> Backoff | None:
     if error.http_status is not None or error.code in _TIME_IS_SPENT:
         return None
     return policy.connection
+
+
+def is_surely_not_created(error: VendorError) -> bool:
+    """Whether a request that starts a run of its own at the vendor has surely started none: it was never
+    sent, or turned away before anything began. Whatever else failed may have left a run there, and its bill.
+    """
+    return error.http_status in _TURNED_AWAY or error.code in _NEVER_SENT
 
 
 def delay_before(

@@ -11,7 +11,7 @@ from motes import particles as p
 from motes.dataclass import dataclass
 from motes.errors import VendorError
 from motes.executor.execute import Attempt, Held, Paused
-from motes.executor.policy import Backoff, backoff_of, delay_before
+from motes.executor.policy import Backoff, backoff_of, delay_before, is_surely_not_created
 from motes.executor.run import Batch, Run
 from motes.secrecy import error_without
 
@@ -20,7 +20,7 @@ async def with_retries(run: Run) -> AsyncGenerator[Batch, None]:
     """One answer out of as many attempts as it takes; exactly one `End`, last."""
     course = _Course(run)
     while True:
-        attempt = Attempt(course.dispatch, run)
+        attempt = Attempt(course.dispatch, run, course.part)
         try:
             while (batch := await attempt.next()) is not None:
                 yield _shifted(batch, course.text_before) if course.text_before else batch
@@ -64,7 +64,8 @@ class _Course:
         """Characters of answer text before the last pause."""
         self._run = run
         self._made = 0
-        self._continuations = 0
+        self.part = 0
+        """How often the answer was continued."""
 
     def after(self, attempt: Attempt) -> _Step:
         """What follows an attempt."""
@@ -82,6 +83,8 @@ class _Course:
     def _after_failure(self, held: Held) -> _Step:
         backoff = backoff_of(self._run.options.policy, held.issue)
         if backoff is None or held.issue.error is None or self.said_anything:
+            return _Step((held.issue, held.end))
+        if self.dispatch.creates_run and not is_surely_not_created(held.issue.error):
             return _Step((held.issue, held.end))
         delay = self._delay(backoff, held.issue.error)
         if delay is None:
@@ -101,12 +104,12 @@ class _Course:
 
     def _after_pause(self, paused: Paused) -> _Step:
         limit = self._run.options.policy.max_continuations
-        self._continuations += 1
-        if self._continuations > limit:
+        self.part += 1
+        if self.part > limit:
             return _too_many_pauses(limit)
         # What was seen so far lies before the checkpoint: no attempt at the next part repeats it.
         self.dispatch, self._made, self.said_anything = paused.dispatch, 0, False
-        return _Step((p.Note(f"continuation {self._continuations} of {limit}: {paused.reason}"),), 0.0)
+        return _Step((p.Note(f"continuation {self.part} of {limit}: {paused.reason}"),), 0.0)
 
 
 def _shifted(batch: Batch, by: int) -> Batch:

@@ -3,6 +3,7 @@
 Values only. Must never outlive the run it belongs to.
 """
 
+import hashlib
 import secrets
 from collections.abc import Callable
 from dataclasses import field
@@ -38,6 +39,19 @@ def new_call_id() -> str:
     return f"call_{secrets.token_hex(12)}"
 
 
+class CallIds:
+    """Ids for the calls of one attempt that are the same whenever the same run is read."""
+
+    def __init__(self, run_id: str, part: int) -> None:
+        self._seed = f"{run_id}/{part}/"
+        self._made = 0
+
+    def __call__(self) -> str:
+        """The next id."""
+        self._made += 1
+        return f"call_{hashlib.sha256(f'{self._seed}{self._made}'.encode()).hexdigest()[:24]}"
+
+
 def _now() -> datetime:
     return datetime.now(UTC)
 
@@ -47,7 +61,9 @@ class Options:
     """How a run behaves. Seconds throughout; `deadline` is a time of the event loop's clock, or None.
 
     `heartbeat` is the longest silence, `warn_margin` and `stop_margin` how long before the deadline the
-    observer hears of it and the stream ends. `now` reads a Retry-After date. `price` must answer at once.
+    observer hears of it and the stream ends. `now` reads a Retry-After date. `price` must answer at once. `ids`
+    makes what makes the ids of calls without one, anew for each attempt at each part of the answer, so that an
+    attempt which is read once more has the same ids; without it, `new_id` makes them.
     """
 
     heartbeat: float = 10.0
@@ -56,9 +72,14 @@ class Options:
     stop_margin: float = 3.0
     policy: Policy = DEFAULT_POLICY
     new_id: Callable[[], str] = new_call_id
+    ids: Callable[[int], Callable[[], str]] | None = None
     now: Callable[[], datetime] = _now
     rng: Random = field(default_factory=SystemRandom)
     price: Pricing = unpriced
+
+    def ids_of(self, part: int) -> Callable[[], str]:
+        """What makes the ids of one attempt at that part of the answer (0, then one more a continuation)."""
+        return self.new_id if self.ids is None else self.ids(part)
 
     @property
     def stop_at(self) -> float | None:

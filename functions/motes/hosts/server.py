@@ -14,7 +14,7 @@ from typing import Any, Final
 from starlette.types import ASGIApp, Scope
 
 from motes import jsontext
-from motes.api.deadline import extension
+from motes.api.deadline import BLIND, extension
 from motes.api.envelope import REQUEST_ID
 from motes.api.logline import logline
 from motes.hosts import farewell
@@ -103,7 +103,7 @@ class Server:
             await self._answer_request(invocation, *request)
 
     async def _answer_request(self, invocation: Invocation, scope: Scope, body: bytes) -> None:
-        scope["extensions"] = extension(invocation.deadline)
+        scope["extensions"] = extension(invocation.deadline) | {BLIND: {}}
         scope["state"] = dict(self._state)
         cycle = Cycle(self._api, invocation, scope, body)
         try:

@@ -12,8 +12,9 @@ from typing import Final, Literal
 from motes import particles as p
 from motes.errors import StoreError, VendorError
 from motes.executor.run import Batch, Options
+from motes.runs.departure import Departure
 from motes.runs.pages import Reading
-from motes.runs.service import Departure, Runs
+from motes.runs.service import Runs
 from motes.store.runs import StoredRun
 
 Mode = Literal["replay", "snapshot"]

@@ -5,9 +5,9 @@ into the next one.
 """
 
 import asyncio
-from motes.dataclass import dataclass
 from typing import Final
 
+from motes.dataclass import dataclass
 from motes.errors import StoreError
 from motes.runs.pages import pages_of
 from motes.runs.record import Record, Trouble

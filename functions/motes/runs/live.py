@@ -27,9 +27,7 @@ _UNSTORED: Final = p.Warn("the gateway could not store how this run is reached a
 class LiveRun:
     """One run. `seq` is the number of the last particle told; a run that others can follow has a `tape`."""
 
-    def __init__(
-        self, record: Record, *, seq: int = 0, tape: Tape | None = None
-    ) -> None:
+    def __init__(self, record: Record, *, seq: int = 0, tape: Tape | None = None) -> None:
         self.record = record
         self.seq = seq
         self.tape = tape

@@ -5,12 +5,12 @@ Must never give a particle out of order, twice, or after one that is not there.
 
 import zlib
 from collections.abc import Iterator, Sequence
-from motes.dataclass import dataclass
 from typing import Final
 
 from motes import jsontext
 from motes import particles as p
 from motes.codec import from_wire, to_wire
+from motes.dataclass import dataclass
 from motes.errors import StoreError
 from motes.store.runs import MAX_PAGE_BYTES, Page
 

@@ -1,4 +1,4 @@
-"""The way back to a run that lives on at its vendor: its stream from the start, and where that fails, its state.
+"""The way back to a run that lives on at its vendor: its stream from the start, else its state.
 
 Gives only what was not told yet. A vendor's replay is the same events again, read by the same parser: so the
 particles of the attempt that owns the handle have the same numbers as before, and those told are skipped.
@@ -29,13 +29,11 @@ _LINE_PHASES: Final = frozenset({"dispatch-read", "dispatch-fetch"})
 
 
 class Reattachment:
-    """One run's way back. `stop_at` is when this process must have left it, a time of the loop's clock; `tick`
-    is how often a reader hears of us, in seconds.
+    """One run's way back. `stop_at` is when this process must have left it, a time of the loop's clock;
+    `tick` is how often a reader hears of us, in seconds.
     """
 
-    def __init__(
-        self, run: LiveRun, ways: Ways, ask: Ask, *, stop_at: float | None, tick: float
-    ) -> None:
+    def __init__(self, run: LiveRun, ways: Ways, ask: Ask, *, stop_at: float | None, tick: float) -> None:
         self._run = run
         self._ways = ways
         self._ask = ask

@@ -44,9 +44,11 @@ class Desk:
 class Record:
     """The record of one run that this process runs. `run` is what is known here."""
 
-    def __init__(self, desk: Desk, run: StoredRun, *, is_stored: bool = False) -> None:
+    def __init__(self, desk: Desk, run: StoredRun, *, is_stored: bool = False, is_ours: bool = True) -> None:
         self.run = run
         self.is_stored = is_stored
+        self.is_ours = is_ours
+        """Whether this process writes it; what another one writes is only read."""
         self.is_cancelled = run.is_cancelled
         self.is_lost = False
         self.orphans: list[p.UpstreamHandle] = []
@@ -62,6 +64,8 @@ class Record:
 
     async def set_handle(self, handle: p.UpstreamHandle, first_seq: int) -> bool:
         """Have the store know how the run is reached at its vendor; False where that could not be."""
+        if not self.is_ours:
+            return True
         before = self.run
         due_at = self._desk.now() + self._desk.lease_s
         try:
@@ -87,9 +91,7 @@ class Record:
         """Add a page to the journal. Raises StoreError."""
         async with self._lock:
             await self._kept()
-            call = self._desk.store.append(
-                self.run.id, page, worker=self._desk.worker, until=self._until()
-            )
+            call = self._desk.store.append(self.run.id, page, worker=self._desk.worker, until=self._until())
             self._heed(await self._within(call))
             self._renewed_at = self._looked_at = self._desk.now()
             self.run = replace(self.run, last_seq=max(self.run.last_seq, page.last))
@@ -102,18 +104,16 @@ class Record:
             async with self._lock:
                 await self._looked()
 
-    async def update(self, **changes: Any) -> bool:
-        """Change the record, or make it; False where that could not be."""
+    async def update(self, **changes: Any) -> None:
+        """Change the record, or make it."""
         with self._reported("record_not_kept"):
             async with self._lock:
                 self.run = replace(self.run, **changes)
                 if not self.is_stored:
                     await self._kept()
-                else:
-                    call = self._desk.store.update(self.run, worker=self._desk.worker)
-                    self._heed(await self._within(call))
-                return not self.is_lost
-        return False
+                    return
+                call = self._desk.store.update(self.run, worker=self._desk.worker)
+                self._heed(await self._within(call))
 
     async def _looked(self) -> None:
         await self._kept()

@@ -8,8 +8,8 @@ owner: a foreign id and a missing one are looked up alike.
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from dataclasses import replace
+from typing import Final
 
 import httpx
 
@@ -20,6 +20,7 @@ from motes.executor import pipeline
 from motes.executor.observer import NullObserver, Observer
 from motes.executor.run import Batch, Options
 from motes.runs import journal
+from motes.runs.departure import Departure
 from motes.runs.ending import Ending
 from motes.runs.journal import Bounds
 from motes.runs.keeper import Keeper
@@ -33,14 +34,6 @@ from motes.store.runs import StoredRun
 
 _FAREWELL_SECONDS: Final = 2.5
 _PAGES: Final = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Departure:
-    """What happens to a run when its last reader has gone; `seconds` is how long it then goes on at most."""
-
-    then: Literal["detach", "cancel"] = "cancel"
-    seconds: float | None = None
 
 
 class Runs:
@@ -224,7 +217,7 @@ class Runs:
 
     async def peek(self, run: StoredRun, options: Options, *, replay: bool) -> AsyncGenerator[Batch, None]:
         """What the vendor says of a run that is another process's, or over; nothing is written."""
-        aside = LiveRun(_Foreign(self.desk, run, is_stored=True), seq=run.first_seq - 1)
+        aside = LiveRun(Record(self.desk, run, is_stored=True, is_ours=False), seq=run.first_seq - 1)
         async with aclosing(self._rejoined(aside, options, None, replay=replay)) as source:
             async for batch in source:
                 yield batch
@@ -300,14 +293,6 @@ class Runs:
         if self._running:
             await asyncio.wait(set(self._running), timeout=_FAREWELL_SECONDS)
         await self.settled()
-
-
-class _Foreign(Record):
-    """The record of a run that is not ours to write."""
-
-    async def set_handle(self, handle: p.UpstreamHandle, first_seq: int) -> bool:
-        """It is stored by who runs it."""
-        return True
 
 
 async def _abandoned() -> AsyncGenerator[Batch, None]:

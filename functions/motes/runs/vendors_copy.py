@@ -4,15 +4,16 @@ Must never take a vendor's word for more than it is: a status of 200 to 299, or 
 """
 
 from collections.abc import Awaitable, Callable
-from motes.dataclass import dataclass
 from typing import Final, Literal, TypeAlias
 
 import httpx
 
+from motes.dataclass import dataclass
 from motes.dispatch import Dispatch, Errand
 from motes.executor.fetch import MAX_JSON, FetchFailed, fetch
 from motes.particles import UpstreamHandle
 from motes.store.runs import StoredRun
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ways:

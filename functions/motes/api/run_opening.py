@@ -1,0 +1,72 @@
+"""The runs of a process: which store they lie in, and how a run is found again at its vendor.
+
+Must never ask another host than the one of the vendor's row, as it stands now.
+"""
+
+import logging
+import secrets
+import time
+from typing import Any
+
+import httpx
+
+from motes import particles as p
+from motes.api.logline import logline
+from motes.credentials import VendorKeys
+from motes.errors import PrepareError
+from motes.runs.journal import Bounds
+from motes.runs.record import Desk
+from motes.runs.service import Runs
+from motes.runs.vendors_copy import Finder, Ways
+from motes.settings import Settings
+from motes.store.runs import RunStore, StoredRun
+from motes.vendors.catalogue import Catalogue, speaking
+
+_log = logging.getLogger("motes.runs")
+
+
+def open_runs(
+    settings: Settings, store: RunStore, find: Finder, http: httpx.AsyncClient, tick: float
+) -> Runs:
+    """The runs of this process. Nothing is touched before something is wanted."""
+    desk = Desk(
+        store=store,
+        worker=secrets.token_hex(8),
+        now=time.time,
+        trouble=_note,
+        lease_s=settings.lease_s,
+    )
+    bounds = Bounds(page_s=settings.journal_page_s, page_bytes=settings.journal_page_bytes)
+    return Runs(desk, find, http, bounds=bounds, tick=tick)
+
+
+class Finding:
+    """Finds a run at its vendor."""
+
+    def __init__(self, settings: Settings, catalogue: Catalogue, keys: VendorKeys) -> None:
+        self._settings = settings
+        self._catalogue = catalogue
+        self._keys = keys
+
+    async def __call__(self, run: StoredRun, handle: p.UpstreamHandle) -> Ways:
+        """The ways to it. Raises PrepareError or StoreError."""
+        from motes import reattachment
+
+        row = self._catalogue.vendors.get(run.vendor)
+        if row is None:
+            raise PrepareError(f"vendor {run.vendor!r}, which has run {run.id}, is not set up any more")
+        if run.has_own_key:
+            raise PrepareError(f"run {run.id} was made with a vendor's key of its caller, which is not kept")
+        vendor = speaking(row, run.dialect, run.model)
+        secret = None if vendor.auth.kind == "none" else await self._keys.get(vendor.id, vendor.key_name)
+        limit: dict[str, Any] = {"max_event_bytes": self._settings.max_event_bytes}
+        return Ways(
+            replay=reattachment.replay(vendor, run.model, handle, secret=secret, **limit),
+            snapshot=reattachment.snapshot(vendor, run.model, handle, secret=secret, **limit),
+            cancel=reattachment.cancel(vendor, handle, secret),
+            delete=reattachment.delete(vendor, handle, secret),
+        )
+
+
+def _note(event: str, **fields: Any) -> None:
+    _log.info(logline(event, **fields))

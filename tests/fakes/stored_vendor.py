@@ -1,0 +1,352 @@
+"""A vendor whose runs live on without us, with the semantics of two real ones: OpenAI's Responses in background
+and Gemini's Interactions. A run is at work in a task of its own, whoever listens: its events are stored with
+cursors, can be had again from behind one (`starting_after`, `last_event_id`), its state can be asked for, it can
+be cancelled and deleted, and it expires.
+
+It runs in a thread with a loop of its own, as the other scripted upstream does.
+"""
+
+import asyncio
+import json
+import random
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, unquote
+
+from fakes.upstream import Received, answer, read_request
+
+_PATIENCE = 10.0
+_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+
+
+@dataclass(frozen=True)
+class Script:
+    """What a run says, and how fast: `pace` seconds between two events."""
+
+    words: tuple[str, ...] = ("One ", "stream ", "of ", "small ", "messages.")
+    thoughts: tuple[str, ...] = ("Let me ", "think.")
+    arguments: tuple[str, ...] = ()
+    pace: float = 0.0
+    usage: tuple[int, int] = (11, 7)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.words)
+
+
+@dataclass
+class VendorRun:
+    """One run. Times are monotonic; `made_at` has the time of every event, which is what is billed."""
+
+    id: str
+    house: str
+    script: Script
+    events: list[bytes] = field(default_factory=list)
+    cursors: list[str] = field(default_factory=list)
+    made_at: list[float] = field(default_factory=list)
+    state: str = "in_progress"
+    cancelled_at: float | None = None
+    deleted: bool = False
+    task: "asyncio.Task[None] | None" = None
+    stirred: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def is_over(self) -> bool:
+        return self.state != "in_progress"
+
+
+def responses_events(run: VendorRun) -> Iterator[dict[str, Any]]:
+    """The events of the Responses API."""
+    script, base = run.script, {"id": run.id, "object": "response", "model": "m", "background": True}
+    base |= {"created_at": 1_760_000_000, "store": True}
+    yield {"type": "response.created", "response": base | {"status": "queued", "output": []}}
+    yield {"type": "response.in_progress", "response": base | {"status": "in_progress", "output": []}}
+    output: list[dict[str, Any]] = []
+    if script.thoughts:
+        at = len(output)
+        head = {"item_id": "rs_1", "output_index": at, "summary_index": 0}
+        yield {"type": "response.output_item.added", "output_index": at, "item": _reasoning("")}
+        for piece in script.thoughts:
+            yield {"type": "response.reasoning_summary_text.delta", **head, "delta": piece}
+        output.append(_reasoning("".join(script.thoughts)))
+        yield {"type": "response.output_item.done", "output_index": at, "item": output[-1]}
+    if script.words:
+        at = len(output)
+        head = {"item_id": "msg_1", "output_index": at, "content_index": 0}
+        yield {"type": "response.output_item.added", "output_index": at, "item": _message("")}
+        for piece in script.words:
+            yield {"type": "response.output_text.delta", **head, "delta": piece}
+        output.append(_message(script.text))
+        yield {"type": "response.output_item.done", "output_index": at, "item": output[-1]}
+    if script.arguments:
+        at = len(output)
+        head = {"item_id": "fc_1", "output_index": at}
+        yield {"type": "response.output_item.added", "output_index": at, "item": _call("")}
+        for piece in script.arguments:
+            yield {"type": "response.function_call_arguments.delta", **head, "delta": piece}
+        output.append(_call("".join(script.arguments)))
+        yield {"type": "response.output_item.done", "output_index": at, "item": output[-1]}
+    yield {"type": "response.completed", "response": base | _final(run, output)}
+
+
+def _final(run: VendorRun, output: list[dict[str, Any]]) -> dict[str, Any]:
+    prompt, completion = run.script.usage
+    usage = {"input_tokens": prompt, "output_tokens": completion, "total_tokens": prompt + completion}
+    return {"status": "completed", "output": output, "usage": usage}
+
+
+def _reasoning(text: str) -> dict[str, Any]:
+    summary = [{"type": "summary_text", "text": text}] if text else []
+    return {"id": "rs_1", "type": "reasoning", "summary": summary}
+
+
+def _message(text: str) -> dict[str, Any]:
+    content = [{"type": "output_text", "text": text, "annotations": []}] if text else []
+    return {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": content}
+
+
+def _call(arguments: str) -> dict[str, Any]:
+    return {"id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "look", "arguments": arguments}
+
+
+def interactions_events(run: VendorRun) -> Iterator[dict[str, Any]]:
+    """The events of the Interactions API; calls have no id there, so we make one."""
+    script = run.script
+    base = {"id": run.id, "object": "interaction", "model": "gemini-3-flash-preview"}
+    base |= {"created": "2026-11-20T09:15:00Z"}
+    yield {"event_type": "interaction.created", "interaction": base | {"status": "in_progress"}}
+    at = -1
+    if script.thoughts:
+        at += 1
+        yield {"event_type": "step.start", "index": at, "step": {"type": "thought"}}
+        for piece in script.thoughts:
+            delta = {"type": "thought_summary", "content": {"type": "text", "text": piece}}
+            yield {"event_type": "step.delta", "index": at, "delta": delta}
+        yield {"event_type": "step.stop", "index": at}
+    if script.words:
+        at += 1
+        yield {"event_type": "step.start", "index": at, "step": {"type": "model_output"}}
+        for piece in script.words:
+            yield {"event_type": "step.delta", "index": at, "delta": {"type": "text", "text": piece}}
+        yield {"event_type": "step.stop", "index": at}
+    if script.arguments:
+        at += 1
+        step = {"type": "function_call", "name": "look"}
+        yield {"event_type": "step.start", "index": at, "step": step}
+        for piece in script.arguments:
+            yield {
+                "event_type": "step.delta",
+                "index": at,
+                "delta": {"type": "arguments_delta", "arguments": piece},
+            }
+        yield {"event_type": "step.stop", "index": at}
+    prompt, completion = script.usage
+    usage = {"total_input_tokens": prompt, "total_output_tokens": completion}
+    usage |= {"total_tokens": prompt + completion}
+    status = "requires_action" if script.arguments else "completed"
+    yield {"event_type": "interaction.completed", "interaction": base | {"status": status, "usage": usage}}
+
+
+@dataclass
+class StoredVendor:
+    """`with StoredVendor() as vendor:` listens on loopback. `script` is what the next runs say.
+
+    `breaks_replay` and `breaks_snapshot` answer these with 500, `cuts_after` breaks a stream off after so many
+    events, `lifetime_s` is how long a run is kept.
+    """
+
+    script: Script = field(default_factory=Script)
+    runs: dict[str, VendorRun] = field(default_factory=dict)
+    received: list[Received] = field(default_factory=list)
+    breaks_replay: bool = False
+    breaks_snapshot: bool = False
+    cuts_after: int | None = None
+    lifetime_s: float = 3600.0
+    port: int = 0
+    _made: int = 0
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def toml(self, lines: str = "") -> str:
+        """Both vendors, of motes.toml."""
+        return (
+            f"{lines}\n[vendors.openai]\nbase_url = '{self.base_url}/v1'\nkey = 'sk-of-openai'\n"
+            f"[vendors.gemini]\nbase_url = '{self.base_url}'\nkey = 'key-of-google'\n"
+        )
+
+    def only(self) -> VendorRun:
+        (run,) = self.runs.values()
+        return run
+
+    def forget(self) -> None:
+        self.runs.clear()
+        self.received.clear()
+
+    def wait_for(self, what: Any, seconds: float = _PATIENCE) -> None:
+        """Wait until something is true here."""
+        limit = time.monotonic() + seconds
+        while not what():
+            assert time.monotonic() < limit, "it never came true"
+            time.sleep(0.005)
+
+    def __enter__(self) -> "StoredVendor":
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+        assert self._ready.wait(_PATIENCE)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(_PATIENCE)
+        self._loop.close()
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self._listen())
+
+    async def _listen(self) -> None:
+        self._stop = asyncio.Event()
+        server = await asyncio.start_server(self._accept, "127.0.0.1", 0, backlog=512)
+        self.port = server.sockets[0].getsockname()[1]
+        self._ready.set()
+        await self._stop.wait()
+        server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._spawn(self._attend(reader, writer))
+
+    def _spawn(self, work: Any) -> "asyncio.Task[None]":
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _attend(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = await read_request(reader)
+        if request is not None:
+            self.received.append(request)
+            try:
+                await self._answer(request, writer)
+            except ConnectionError:
+                pass
+        writer.close()
+
+    async def _answer(self, request: Received, writer: asyncio.StreamWriter) -> None:
+        path, _, query = request.path.partition("?")
+        asked = {name: values[0] for name, values in parse_qs(query).items()}
+        house = "gemini" if path.startswith("/v1beta/") else "openai"
+        segments = [unquote(one) for one in path.split("/") if one][2:]
+        if request.method == "POST" and not segments:
+            await self._stream(self._create(house), None, writer)
+            return
+        run = self.runs.get(segments[0]) if segments else None
+        if run is None or run.deleted or time.monotonic() - run.made_at[0] > self.lifetime_s:
+            is_google = house == "gemini" and request.method == "DELETE"
+            writer.write(answer(200 if is_google else 404, {} if is_google else {"error": {"message": "no run"}}))
+        elif request.method == "POST":
+            self._cancel(run)
+            writer.write(answer(200, self._snapshot(run)))
+        elif request.method == "DELETE":
+            self._cancel(run)
+            run.deleted = True
+            writer.write(answer(200, {"id": run.id, "deleted": True}))
+        elif asked.get("stream") == "true":
+            cursor = asked.get("starting_after", asked.get("last_event_id"))
+            await self._replay(run, cursor, writer)
+        else:
+            broken = self.breaks_snapshot
+            writer.write(answer(500, {}) if broken else answer(200, self._snapshot(run)))
+        await writer.drain()
+
+    async def _replay(self, run: VendorRun, cursor: str | None, writer: asyncio.StreamWriter) -> None:
+        if self.breaks_replay:
+            writer.write(answer(500, {"error": {"message": "no replay today"}}))
+            return
+        await self._stream(run, cursor, writer)
+
+    def _create(self, house: str) -> VendorRun:
+        self._made += 1
+        name = f"resp_{self._made:06x}" if house == "openai" else f"v1_{self._made:06x}"
+        run = VendorRun(f"{name}{random.randrange(1 << 32):08x}", house, self.script)
+        self.runs[run.id] = run
+        run.task = self._spawn(self._work(run))
+        return run
+
+    async def _work(self, run: VendorRun) -> None:
+        events = responses_events(run) if run.house == "openai" else interactions_events(run)
+        made = list(events)
+        for number, event in enumerate(made):
+            if number and run.script.pace:
+                await asyncio.sleep(run.script.pace)
+            if run.house == "openai":
+                cursor, kind = str(number), event["type"]
+                event["sequence_number"] = number
+            else:
+                cursor, kind = f"{run.id}-{number}", event["event_type"]
+                event["event_id"] = cursor
+            if number == len(made) - 1:
+                run.state = "completed"
+            run.cursors.append(cursor)
+            run.made_at.append(time.monotonic())
+            run.events.append(f"event: {kind}\ndata: {json.dumps(event)}\n\n".encode())
+            run.stirred.set()
+            run.stirred = asyncio.Event()
+
+    def _cancel(self, run: VendorRun) -> None:
+        if run.is_over:
+            return
+        run.state, run.cancelled_at = "cancelled", time.monotonic()
+        if run.task is not None:
+            run.task.cancel()
+        run.stirred.set()
+
+    async def _stream(self, run: VendorRun, cursor: str | None, writer: asyncio.StreamWriter) -> None:
+        writer.write(_HEAD)
+        await writer.drain()
+        at = 0 if cursor is None else run.cursors.index(cursor) + 1
+        sent = 0
+        while True:
+            stirred = run.stirred
+            while at < len(run.events):
+                if self.cuts_after is not None and sent >= self.cuts_after:
+                    writer.transport.abort()
+                    return
+                writer.write(run.events[at])
+                await writer.drain()
+                at, sent = at + 1, sent + 1
+            if run.is_over:
+                return
+            await stirred.wait()
+
+    def _snapshot(self, run: VendorRun) -> dict[str, Any]:
+        script = run.script
+        done = run.state == "completed"
+        if run.house == "openai":
+            output = []
+            if done:
+                output += [_reasoning("".join(script.thoughts))] if script.thoughts else []
+                output += [_message(script.text)] if script.words else []
+                output += [_call("".join(script.arguments))] if script.arguments else []
+            body: dict[str, Any] = {"id": run.id, "object": "response", "model": "m", "background": True}
+            body |= {"status": run.state, "output": output, "created_at": 1_760_000_000}
+            return body | (_final(run, output) if done else {})
+        body = {"id": run.id, "object": "interaction", "model": "gemini-3-flash-preview"}
+        body |= {"status": run.state, "created": "2026-11-20T09:15:00Z", "steps": []}
+        if done:
+            thought = {"type": "thought", "summary": [{"type": "text", "text": "".join(script.thoughts)}]}
+            said = {"type": "model_output", "content": [{"type": "text", "text": script.text}]}
+            prompt, completion = script.usage
+            body["steps"] = [*([thought] if script.thoughts else []), said]
+            body["usage"] = {"total_input_tokens": prompt, "total_output_tokens": completion}
+        return body
