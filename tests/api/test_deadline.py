@@ -13,7 +13,7 @@ from fakes.upstream import chat_chunk
 from fakes.virtual_time import in_virtual_time
 from motes.api.app import create_app
 from motes.api.deadline import deadline_of, extension
-from motes.api.gateway import open_gateway
+from motes.api.gateway import Backing, open_gateway
 from motes.executor.policy import Policy
 from motes.settings import load_settings
 
@@ -78,8 +78,7 @@ async def answered(home, vendor, egress, **environ):
         load_settings(surroundings, home),
         surroundings,
         policy=Policy(),
-        http=upstream.client(),
-        store=MemoryRuns(),
+        backing=Backing(http=upstream.client(), store=MemoryRuns()),
     )
     gateway = replace(gateway, observer=heard, chores=())
     path, body, accept = EGRESSES[egress]

@@ -12,6 +12,7 @@ import random
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, unquote
@@ -109,7 +110,13 @@ def _message(text: str) -> dict[str, Any]:
 
 
 def _call(arguments: str) -> dict[str, Any]:
-    return {"id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "look", "arguments": arguments}
+    return {
+        "id": "fc_1",
+        "type": "function_call",
+        "call_id": "call_1",
+        "name": "look",
+        "arguments": arguments,
+    }
 
 
 def interactions_events(run: VendorRun) -> Iterator[dict[str, Any]]:
@@ -236,10 +243,8 @@ class StoredVendor:
         request = await read_request(reader)
         if request is not None:
             self.received.append(request)
-            try:
+            with suppress(ConnectionError):
                 await self._answer(request, writer)
-            except ConnectionError:
-                pass
         writer.close()
 
     async def _answer(self, request: Received, writer: asyncio.StreamWriter) -> None:
@@ -253,7 +258,9 @@ class StoredVendor:
         run = self.runs.get(segments[0]) if segments else None
         if run is None or run.deleted or time.monotonic() - run.made_at[0] > self.lifetime_s:
             is_google = house == "gemini" and request.method == "DELETE"
-            writer.write(answer(200 if is_google else 404, {} if is_google else {"error": {"message": "no run"}}))
+            writer.write(
+                answer(200 if is_google else 404, {} if is_google else {"error": {"message": "no run"}})
+            )
         elif request.method == "POST":
             self._cancel(run)
             writer.write(answer(200, self._snapshot(run)))

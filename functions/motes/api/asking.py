@@ -27,6 +27,7 @@ from motes.egress.failure import presentable
 from motes.egress.reply import Reply, signature_format
 from motes.errors import StoreError, Unauthenticated
 from motes.executor.run import Batch
+from motes.runs.service import Order
 from motes.store.runs import ReplyForm, StoredRun
 from motes.transforms import with_transforms
 from motes.vendors.catalogue import speaking
@@ -63,7 +64,14 @@ class Asked:
         gateway = self.gateway
         options = gateway.options(self.run_id, self.started, self.deadline)
         source = gateway.runs.begin(
-            self.run(), self.dispatch, options, gateway.observer, self.terms.departure
+            Order(
+                run=self.run(),
+                dispatch=self.dispatch,
+                options=options,
+                observer=gateway.observer,
+                departure=self.terms.departure,
+                secret=self.secret if self.has_own_key else None,
+            )
         )
         is_confirmed = False
         try:
@@ -99,6 +107,7 @@ class Asked:
             context=self.dispatch.context,
             is_resumable=self.terms.is_resumable,
             is_kept=self.terms.is_kept,
+            has_own_key=self.has_own_key,
         )
 
     def reply(self) -> Reply:

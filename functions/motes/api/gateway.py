@@ -110,6 +110,14 @@ class Gateway:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backing:
+    """What a gateway stands on: the client that asks upstream, and where runs are kept."""
+
+    http: httpx.AsyncClient
+    store: RunStore
+
+
 def open_gateway(
     settings: Settings,
     environ: Mapping[str, str],
@@ -117,30 +125,29 @@ def open_gateway(
     rows: Iterable[Vendor] = (),
     observer: Observer | None = None,
     policy: Policy | None = None,
-    http: httpx.AsyncClient | None = None,
-    store: RunStore | None = None,
+    backing: Backing | None = None,
 ) -> Gateway:
     """The gateway of this process; `rows` are added to the built-in vendors. Its app closes it.
 
     Keys and health lie in a table where the settings name one, else in files; neither is touched here. Raises
-    PrepareError for settings that cannot be. `http` and `store` stand for those that would be opened.
+    PrepareError for settings that cannot be.
     """
     aws = AWS()
     stores = open_stores(settings, aws)
     keys = open_keys(settings, environ, stores)
     vendor_keys = open_vendor_keys(settings, environ, aws)
-    http = http or open_client()
+    backing = backing or Backing(http=open_client(), store=stores.runs)
     catalogue = build_catalogue(VENDORS, ALIASES, settings).with_rows(rows)
     health = HealthObserver(observer or NullObserver(), stores.health, time.time)
     runs = open_runs(
-        settings, store or stores.runs, Finding(settings, catalogue, vendor_keys), http, tick_of(settings)
+        settings, backing.store, Finding(settings, catalogue, vendor_keys), backing.http, tick_of(settings)
     )
     return Gateway(
         settings=settings,
         catalogue=catalogue,
         keys=keys,
         vendor_keys=vendor_keys,
-        http=http,
+        http=backing.http,
         runs=runs,
         observer=health,
         chores=(keys.renew, vendor_keys.renew, health.write, runs.settled),

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 
 from motes import particles as p
+from motes.api.auth import VENDOR_KEY
 from motes.api.logline import logline
 from motes.credentials import VendorKeys
 from motes.errors import PrepareError
@@ -48,17 +49,22 @@ class Finding:
         self._catalogue = catalogue
         self._keys = keys
 
-    async def __call__(self, run: StoredRun, handle: p.UpstreamHandle) -> Ways:
+    async def __call__(self, run: StoredRun, handle: p.UpstreamHandle, secret: str | None) -> Ways:
         """The ways to it. Raises PrepareError or StoreError."""
         from motes import reattachment
 
         row = self._catalogue.vendors.get(run.vendor)
         if row is None:
             raise PrepareError(f"vendor {run.vendor!r}, which has run {run.id}, is not set up any more")
-        if run.has_own_key:
-            raise PrepareError(f"run {run.id} was made with a vendor's key of its caller, which is not kept")
         vendor = speaking(row, run.dialect, run.model)
-        secret = None if vendor.auth.kind == "none" else await self._keys.get(vendor.id, vendor.key_name)
+        if secret is None and run.has_own_key:
+            raise PrepareError(
+                f"run {run.id} was made with a key of its caller's, which is not kept: send it in"
+                f" {VENDOR_KEY}",
+                code="missing_vendor_key",
+            )
+        if secret is None and vendor.auth.kind != "none":
+            secret = await self._keys.get(vendor.id, vendor.key_name)
         limit: dict[str, Any] = {"max_event_bytes": self._settings.max_event_bytes}
         return Ways(
             replay=reattachment.replay(vendor, run.model, handle, secret=secret, **limit),

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from motes import jsontext
-from motes.api.auth import admit, confirm
+from motes.api.auth import VENDOR_KEY, admit, confirm
 from motes.api.deadline import deadline_of
 from motes.api.envelope import NOTES, REQUEST_ID
 from motes.api.gateway import Gateway
@@ -28,6 +28,7 @@ from motes.egress.reply import Reply, signature_format
 from motes.errors import InvalidRequest
 from motes.executor.run import Batch, Options
 from motes.runs.following import Follower, Mode
+from motes.runs.service import Means
 from motes.settings import ReasoningField
 from motes.store.runs import StoredRun
 
@@ -55,14 +56,14 @@ async def _get(gateway: Gateway, request: Request) -> Response:
 async def _cancel(gateway: Gateway, request: Request) -> Response:
     """`POST /v1/runs/{id}/cancel`: what came is kept."""
     owner, id = await _owner(gateway, request.scope), _id(request.scope)
-    run = await gateway.runs.cancel(id, owner, _Options(gateway, request.scope, id))
+    run = await gateway.runs.cancel(id, owner, _means(gateway, request.scope, id))
     return _json(shown(run))
 
 
 async def _delete(gateway: Gateway, request: Request) -> Response:
     """`DELETE /v1/runs/{id}`: at the vendor first, then here."""
     owner, id = await _owner(gateway, request.scope), _id(request.scope)
-    is_gone = await gateway.runs.delete(id, owner, _Options(gateway, request.scope, id))
+    is_gone = await gateway.runs.delete(id, owner, _means(gateway, request.scope, id))
     told: dict[str, Any] = {"id": id, "object": "run", "deleted": is_gone}
     if not is_gone:
         told["problem"] = "the vendor's copy could not be deleted yet: it is tried again"
@@ -78,7 +79,7 @@ async def _particles(gateway: Gateway, scope: Scope, receive: Receive, send: Sen
         raise _bad("after", "must be the number of a particle")
     events = "text/event-stream" in headers.get("accept", "").lower()
     encoder = EventEncoder(after.particles) if events else LineEncoder(after.particles)
-    follower = Follower(gateway.runs, run, after.particles, _Options(gateway, scope, run.id))
+    follower = Follower(gateway.runs, run, after.particles, _means(gateway, scope, run.id))
     writer = StreamWriter(send, encoder, gateway.silence)
     work = _poured(writer, encoder.media_type, follower.batches(_mode(query)))
     await while_present(receive, work, scope[REQUEST_ID])
@@ -90,7 +91,7 @@ async def _chunks(gateway: Gateway, scope: Scope, receive: Receive, send: Send) 
     after = _position(QueryParams(scope["query_string"]), Headers(scope=scope), "starting_after")
     encoder = NumberedChunks(ChunkEncoder(_reply(run, gateway)), after)
     # From its start: what comes next on this wire depends on all that came before.
-    follower = Follower(gateway.runs, run, 0, _Options(gateway, scope, run.id))
+    follower = Follower(gateway.runs, run, 0, _means(gateway, scope, run.id))
     writer = StreamWriter(send, encoder, gateway.silence)
     await while_present(receive, _poured(writer, _EVENT_STREAM, follower.batches()), scope[REQUEST_ID])
 
@@ -176,17 +177,13 @@ async def _run(gateway: Gateway, scope: Scope) -> StoredRun:
     return run
 
 
-class _Options:
-    """The options of a run that this request takes up, should it."""
+def _means(gateway: Gateway, scope: Scope, id: str) -> Means:
+    deadline = deadline_of(scope)
 
-    def __init__(self, gateway: Gateway, scope: Scope, id: str) -> None:
-        self._gateway = gateway
-        self._deadline = deadline_of(scope)
-        self._id = id
+    def options() -> Options:
+        return gateway.options(id, asyncio.get_running_loop().time(), deadline)
 
-    def __call__(self) -> Options:
-        now = asyncio.get_running_loop().time()
-        return self._gateway.options(self._id, now, self._deadline)
+    return Means(options=options, secret=Headers(scope=scope).get(VENDOR_KEY) or None)
 
 
 def _id(scope: Scope) -> str:

@@ -50,6 +50,7 @@ class ChunkEncoder:
         self._reply = reply
         self._facts = Facts()
         self._opened = False
+        self._has_spoken = False
         self._closed = False
         self._envelope = {
             "id": reply.id,
@@ -208,7 +209,7 @@ class ChunkEncoder:
 
     def _on_reset(self, particle: p.RetryReset) -> bytes:
         self._facts.attempts += particle.delay_ms >= 0
-        if particle.clear != "all" or not self._answer_bytes:
+        if particle.clear != "all" or not self._has_spoken:
             return b""
         # The answer begins anew, and what was written cannot be taken back.
         message = "the vendor's copy of the answer is not what was told so far; ask for the whole of it again"
@@ -266,6 +267,7 @@ class ChunkEncoder:
         return out
 
     def _delta(self, delta: Delta) -> bytes:
+        self._has_spoken = True
         return self.open() + self._head + jsontext.dump_bytes(delta) + self._tail
 
 

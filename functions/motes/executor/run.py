@@ -61,9 +61,9 @@ class Options:
     """How a run behaves. Seconds throughout; `deadline` is a time of the event loop's clock, or None.
 
     `heartbeat` is the longest silence, `warn_margin` and `stop_margin` how long before the deadline the
-    observer hears of it and the stream ends. `now` reads a Retry-After date. `price` must answer at once. `ids`
-    makes what makes the ids of calls without one, anew for each attempt at each part of the answer, so that an
-    attempt which is read once more has the same ids; without it, `new_id` makes them.
+    observer hears of it and the stream ends. `now` reads a Retry-After date. `price` must answer at once.
+    `ids` makes what makes the ids of calls without one, anew for each attempt at each part of the answer, so
+    that an attempt which is read once more has the same ids; without it, `new_id` makes them.
     """
 
     heartbeat: float = 10.0

@@ -36,16 +36,16 @@ class Ending:
             return
         now = self._desk.now()
         for orphan in record.orphans:
-            await self.removed(record.run, orphan)
+            await self.removed(record.run, orphan, run.secret)
         if run.is_handed_over:
             await record.update(worker=None, lease_until=None, due_at=now + DAY)
             return
         outcome = outcome_of(run)
         handle = record.run.handle
         if handle is not None and outcome == "completed" and not record.run.is_kept:
-            handle = None if await self.removed(record.run, handle) else handle
+            handle = None if await self.removed(record.run, handle, run.secret) else handle
         elif handle is not None and outcome == "cancelled":
-            await self._stopped(record.run, handle)
+            await self._stopped(record.run, handle, run.secret)
         await record.update(
             state="finished",
             outcome=outcome,
@@ -74,23 +74,25 @@ class Ending:
             "due_at": min(due, default=None),
         }
 
-    async def removed(self, run: StoredRun, handle: p.UpstreamHandle, *, is_running: bool = False) -> bool:
+    async def removed(
+        self, run: StoredRun, handle: p.UpstreamHandle, secret: str | None, *, is_running: bool = False
+    ) -> bool:
         """Have the vendor delete its copy, stopped first where it is running; False where it may still be
         there.
         """
         if is_running:
-            await self._stopped(run, handle)
+            await self._stopped(run, handle, secret)
         try:
-            gone = await vendors_copy.delete(self._http, await self._find(run, handle), _SECONDS)
+            gone = await vendors_copy.delete(self._http, await self._find(run, handle, secret), _SECONDS)
         except (FetchFailed, MotesError) as failure:
             self._desk.trouble("upstream_delete_failed", run=run.id, vendor=run.vendor, reason=str(failure))
             return False
         self._desk.trouble("upstream_deleted", run=run.id, vendor=run.vendor, answer=gone or "no_such_thing")
         return gone is not None
 
-    async def _stopped(self, run: StoredRun, handle: p.UpstreamHandle) -> None:
+    async def _stopped(self, run: StoredRun, handle: p.UpstreamHandle, secret: str | None) -> None:
         try:
-            told = await vendors_copy.cancel(self._http, await self._find(run, handle), _SECONDS)
+            told = await vendors_copy.cancel(self._http, await self._find(run, handle, secret), _SECONDS)
         except (FetchFailed, MotesError) as failure:
             self._desk.trouble("upstream_cancel_failed", run=run.id, vendor=run.vendor, reason=str(failure))
             return

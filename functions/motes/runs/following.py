@@ -5,16 +5,16 @@ never end without an `End`: where nobody knows how the run came out, that is wha
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Final, Literal
 
 from motes import particles as p
 from motes.errors import StoreError, VendorError
-from motes.executor.run import Batch, Options
+from motes.executor.run import Batch
 from motes.runs.departure import Departure
 from motes.runs.pages import Reading
-from motes.runs.service import Runs
+from motes.runs.service import Means, Runs
 from motes.store.runs import StoredRun
 
 Mode = Literal["replay", "snapshot"]
@@ -27,12 +27,12 @@ _STAYS: Final = Departure("detach")
 
 
 class Follower:
-    """One reader of one run. `options` makes those of a run that this process takes up."""
+    """One reader of one run."""
 
-    def __init__(self, runs: Runs, run: StoredRun, after: int, options: Callable[[], Options]) -> None:
+    def __init__(self, runs: Runs, run: StoredRun, after: int, means: Means) -> None:
         self._runs = runs
         self._run = run
-        self._options = options
+        self._means = means
         self._reading = Reading(after)
         self._wait = _FIRST_WAIT
         self._failures = 0
@@ -50,7 +50,7 @@ class Follower:
 
     async def _asked(self, mode: Mode) -> AsyncGenerator[Batch, None]:
         """The vendor's own copy, whatever the journal has."""
-        peeked = self._runs.peek(self._run, self._options(), replay=mode == "replay")
+        peeked = self._runs.peek(self._run, self._means, replay=mode == "replay")
         skip = self._reading.at - self._run.first_seq + 1 if mode == "replay" else 0
         async with aclosing(peeked) as source:
             async for batch in source:
@@ -110,7 +110,7 @@ class Follower:
             return None
         self._run = found
         if found.state == "running" and not runs.is_held(found):
-            taken = await runs.take(found, self._options)
+            taken = await runs.take(found, self._means)
             tape = taken.tape if taken is not None else None
             return None if taken is None or tape is None else runs.attended(taken, tape, at, _STAYS)
         reads_vendor = found.handle is not None and not found.is_resumable

@@ -27,11 +27,15 @@ _UNSTORED: Final = p.Warn("the gateway could not store how this run is reached a
 class LiveRun:
     """One run. `seq` is the number of the last particle told; a run that others can follow has a `tape`."""
 
-    def __init__(self, record: Record, *, seq: int = 0, tape: Tape | None = None) -> None:
+    def __init__(
+        self, record: Record, *, seq: int = 0, tape: Tape | None = None, secret: str | None = None
+    ) -> None:
         self.record = record
         self.seq = seq
         self.tape = tape
         self.readers = 0
+        self.secret = secret
+        """The vendor's key that the caller brought, if any; it is in no record."""
         self.stop: Stop | None = None
         self.cut: p.Issue | None = None
         self.end: p.End | None = None

@@ -8,12 +8,13 @@ owner: a foreign id and a missing one are looked up alike.
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Final
 
 import httpx
 
 from motes import particles as p
+from motes.dataclass import dataclass
 from motes.dispatch import Dispatch
 from motes.errors import MotesError, RunNotFound, VendorError
 from motes.executor import pipeline
@@ -36,6 +37,28 @@ _FAREWELL_SECONDS: Final = 2.5
 _PAGES: Final = 50
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A run that is to begin; `secret` is the vendor's key where its caller brought it."""
+
+    run: StoredRun
+    dispatch: Dispatch
+    options: Options
+    observer: Observer
+    departure: Departure
+    secret: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a request brings for a run that exists: `options` makes those of one that it takes up; `secret` is
+    the vendor's key where the caller brings it.
+    """
+
+    options: Callable[[], Options]
+    secret: str | None = field(default=None, repr=False)
+
+
 class Runs:
     """The runs. `tick` is how often, in seconds, a reader hears of us when nothing comes."""
 
@@ -54,23 +77,17 @@ class Runs:
 
     # What a new run needs.
 
-    def begin(
-        self,
-        run: StoredRun,
-        dispatch: Dispatch,
-        options: Options,
-        observer: Observer,
-        departure: Departure,
-    ) -> AsyncGenerator[Batch, None]:
+    def begin(self, order: Order) -> AsyncGenerator[Batch, None]:
         """Run a dispatch; gives what it says to the one who asked. Close it where he has gone."""
-        is_joined = run.is_resumable or departure.then == "detach"
-        live = LiveRun(Record(self.desk, run), tape=Tape() if is_joined else None)
-        source = pipeline.batches(dispatch, self._http, options, observer)
-        course = self._course(live, source, options)
+        is_joined = order.run.is_resumable or order.departure.then == "detach"
+        record, tape = Record(self.desk, order.run), Tape() if is_joined else None
+        live = LiveRun(record, tape=tape, secret=order.secret)
+        source = pipeline.batches(order.dispatch, self._http, order.options, order.observer)
+        course = self._course(live, source, order.options)
         if live.tape is None:
             return self._direct(live, course)
         self._launch(live, course)
-        return self.attended(live, live.tape, 0, departure)
+        return self.attended(live, live.tape, 0, order.departure)
 
     async def attended(
         self, live: LiveRun, tape: Tape, after: int, departure: Departure
@@ -156,7 +173,7 @@ class Runs:
         run = live.record.run
         assert run.handle is not None  # noqa: S101 (only such a run is found again)
         try:
-            ways = await self._find(run, run.handle)
+            ways = await self._find(run, run.handle, live.secret)
         except MotesError as error:
             failed = VendorError(message=error.message, kind="server_error", code=error.code)
             yield [cut or p.Issue("dispatch-prepare", error.message, failed), p.End("issue-dispatch-rpc")]
@@ -186,7 +203,7 @@ class Runs:
         """The newest runs of an owner. Raises StoreError."""
         return await self.desk.store.list(owner=owner, limit=limit, before=before)
 
-    async def take(self, run: StoredRun, options: Callable[[], Options]) -> LiveRun | None:
+    async def take(self, run: StoredRun, means: Means) -> LiveRun | None:
         """Go on with a run that nobody has; None where another was faster, or there is nothing to go on with.
         Raises StoreError.
         """
@@ -198,12 +215,12 @@ class Runs:
             return None
         record = Record(self.desk, claimed, is_stored=True)
         tape = await self._rewound(claimed)
-        live = LiveRun(record, seq=tape.last, tape=tape)
+        live = LiveRun(record, seq=tape.last, tape=tape, secret=means.secret)
         self.desk.trouble("run_taken", run=run.id, vendor=run.vendor, last_seq=tape.last)
         if claimed.handle is None:
             self._launch(live, live.told(_abandoned(), rejoins=False))
         else:
-            self._launch(live, self._rejoined(live, options(), None))
+            self._launch(live, self._rejoined(live, means.options(), None))
         return live
 
     async def _rewound(self, run: StoredRun) -> Tape:
@@ -215,14 +232,16 @@ class Runs:
             tape.add(reading.taken(pages))
         return tape
 
-    async def peek(self, run: StoredRun, options: Options, *, replay: bool) -> AsyncGenerator[Batch, None]:
+    async def peek(self, run: StoredRun, means: Means, *, replay: bool) -> AsyncGenerator[Batch, None]:
         """What the vendor says of a run that is another process's, or over; nothing is written."""
-        aside = LiveRun(Record(self.desk, run, is_stored=True, is_ours=False), seq=run.first_seq - 1)
-        async with aclosing(self._rejoined(aside, options, None, replay=replay)) as source:
+        aside = LiveRun(
+            Record(self.desk, run, is_stored=True, is_ours=False), seq=run.first_seq - 1, secret=means.secret
+        )
+        async with aclosing(self._rejoined(aside, means.options(), None, replay=replay)) as source:
             async for batch in source:
                 yield batch
 
-    async def cancel(self, id: str, owner: str | None, options: Callable[[], Options]) -> StoredRun:
+    async def cancel(self, id: str, owner: str | None, means: Means) -> StoredRun:
         """Stop a run, wherever it goes on. Raises RunNotFound or StoreError."""
         live = self.keeper.of(id, owner)
         if live is not None:
@@ -232,17 +251,19 @@ class Runs:
         if run is None:
             raise RunNotFound(f"there is no run {id[:64]!r}")
         if run.state == "running" and not self.is_held(run):
-            await self.take(replace(run, is_cancelled=True), options)
+            await self.take(replace(run, is_cancelled=True), means)
         return run
 
-    async def delete(self, id: str, owner: str | None, options: Callable[[], Options]) -> bool:
+    async def delete(self, id: str, owner: str | None, means: Means) -> bool:
         """Remove a run, at its vendor first; False where that failed and is tried again. Raises RunNotFound
         or StoreError.
         """
-        run = await self.cancel(id, owner, options)
+        run = await self.cancel(id, owner, means)
         run = await self._until_free(run)
         if run.handle is not None:
-            gone = await self._ending.removed(run, run.handle, is_running=run.state == "running")
+            gone = await self._ending.removed(
+                run, run.handle, means.secret, is_running=run.state == "running"
+            )
             if not gone:
                 now = self.desk.now()
                 await self.desk.store.postpone(run, until=now, problem="the vendor's copy is still there")

@@ -29,8 +29,10 @@ class Ways:
 
 Gone = Literal["deleted", "missing"]
 
-Finder: TypeAlias = Callable[[StoredRun, UpstreamHandle], Awaitable[Ways]]
-"""The ways to a run by one of its handles. Raises a MotesError where there are none (a key is missing)."""
+Finder: TypeAlias = Callable[[StoredRun, UpstreamHandle, str | None], Awaitable[Ways]]
+"""The ways to a run by one of its handles, with the key its caller brought, if any. Raises a MotesError where
+there are none (a key is missing).
+"""
 
 _NOT_THERE: Final = frozenset({404, 410})
 
