@@ -22,6 +22,7 @@ Keepalive = Literal["comment", "empty-delta"]
 StreamUsage = Literal["asked", "always"]
 
 MIB: Final = 1024 * 1024
+DAY: Final = 24 * 3600
 AWS_KEY: Final = "AWS_BEARER_TOKEN_BEDROCK"
 """Where a bearer key for Amazon Bedrock lies; a pair of AWS's keys under their usual names does as well."""
 FILE_NAME: Final = "motes.toml"
@@ -97,6 +98,11 @@ class Settings(_Closed):
     """After how long at the latest a caller's key that was disabled in the table is refused."""
     vendor_keys_max_age_s: float = Field(default=300, ge=1)
     """After how long at the latest a vendor's key that was changed in SSM is used."""
+
+    run_keep_s: float = Field(default=DAY, ge=0, le=30 * DAY)
+    """How long a run that is left at its vendor can be taken up again before it is deleted there."""
+    journal_keep_s: float = Field(default=DAY, ge=0, le=30 * DAY)
+    """How long the journal of a run is kept after its end."""
 
     models_max_age_s: float = Field(default=600, ge=1)
     """For how long a vendor's list of models stands before it is asked again."""
