@@ -66,7 +66,7 @@ def test_a_reader_that_leaves_early_gets_no_traceback(tmp_path: os.PathLike[str]
     assert "Traceback" not in err
 
 
-COMMANDS = (["demo"], ["check"], ["keys", "list"], ["replay", "nowhere"], ["explain"])
+COMMANDS = (["demo"], ["chat", "hi"], ["check"], ["keys", "list"], ["replay", "nowhere"], ["explain"])
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

@@ -18,6 +18,7 @@ from motes.quirks import Quirks
 from motes.settings import Settings
 from motes.vendors.catalogue import Catalogue, build_catalogue, speaking
 from motes.vendors.table import ALIASES, VENDORS
+from motes.vendors.vendor import Vendor
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +59,32 @@ async def reaching(
     settings: Settings, environ: Mapping[str, str], models: Iterable[str | None]
 ) -> AsyncIterator[Reach]:
     """All vendors for as long as the block lasts; the demo's too, if one of the models is theirs."""
-    reach = within_reach(settings, environ)
-    if not any(_is_demo(model, reach) for model in models):
-        yield reach
+    async with demo_vendors(settings, models) as rows:
+        known = build_catalogue(VENDORS, ALIASES, settings).with_rows(rows)
+        yield Reach(known, settings, environ) if rows else within_reach(settings, environ)
+
+
+@asynccontextmanager
+async def demo_vendors(settings: Settings, models: Iterable[str | None]) -> AsyncIterator[tuple[Vendor, ...]]:
+    """The rows of a demo vendor that serves for as long as the block lasts; none, if none of the models is
+    theirs. Raises PrepareError.
+    """
+    known = whole_catalogue(settings)
+    if not any(_is_demo(model, known) for model in models):
+        yield ()
         return
-    from motes.demo.server import DemoServer
+    try:
+        from motes.demo.server import DemoServer
+    except ImportError:
+        raise PrepareError("the demo vendor needs more of motes: pip install 'motes[gateway]'") from None
 
     async with DemoServer() as demo:
-        rows = demo_rows(demo.base_urls).values()
-        yield Reach(build_catalogue(VENDORS, ALIASES, settings).with_rows(rows), settings, environ)
+        yield tuple(demo_rows(demo.base_urls).values())
 
 
-def _is_demo(model: str | None, reach: Reach) -> bool:
+def _is_demo(model: str | None, known: Catalogue) -> bool:
     try:
-        return reach.catalogue.find(model).vendor.id in BASES
+        return known.find(model).vendor.id in BASES
     except MotesError:
         # Told when it is asked.
         return False

@@ -10,10 +10,22 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+_CONTROLS: Final = {
+    code: chr(code).encode("unicode_escape").decode()
+    for code in (*range(0x20), *range(0x7F, 0xA0))
+    if chr(code) not in "\n\t"
+}
+
+
+def harmless(text: str) -> str:
+    """Text that a terminal shows and does not obey: what moves, colours or rings is written as its escape."""
+    return text.translate(_CONTROLS)
 
 
 class OutputLost(Exception):
@@ -30,9 +42,19 @@ class Terminal:
         self._console = _console(self._out)
         self._told: set[str] = set()
 
+    @property
+    def console(self) -> "Console | None":
+        """What draws, where there is a terminal and rich. Draw within `kept`."""
+        return self._console
+
+    @property
+    def is_screen(self) -> bool:
+        """Whether somebody looks at it, so that what it is sent is obeyed."""
+        return self._out.isatty()
+
     def data(self, data: bytes) -> None:
         """Bytes of a result, as they are. Call `flush` when they must be seen."""
-        with _kept():
+        with kept():
             buffer = getattr(self._out, "buffer", None)
             if buffer is None:
                 self._out.write(data.decode())
@@ -42,7 +64,7 @@ class Terminal:
 
     def flush(self) -> None:
         """Let everything written so far be seen."""
-        with _kept():
+        with kept():
             self._out.flush()
 
     def piece(self, text: str, style: str = "") -> None:
@@ -50,7 +72,7 @@ class Terminal:
         if self._console is None:
             self.data(text.encode("utf-8", "replace"))
         else:
-            with _kept():
+            with kept():
                 self._console.print(text, style=style, end="", markup=False, highlight=False, soft_wrap=True)
         self.flush()
 
@@ -80,7 +102,7 @@ class Terminal:
 
 
 @contextmanager
-def _kept() -> Iterator[None]:
+def kept() -> Iterator[None]:
     """Tell a failure to write from every other failure of the system."""
     try:
         yield
