@@ -9,6 +9,7 @@ from dataclasses import field
 from typing import Any, Literal, TypeAlias
 
 from motes import particles as p
+from motes.costs import unpriced
 from motes.dataclass import dataclass
 from motes.errors import VendorError
 
@@ -135,21 +136,6 @@ class Source:
     texts: list[str] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class Cost:
-    """What an answer cost, in US cents. `reported` is the vendor's own word and goes first; `computed` comes
-    from a list of prices. The two check each other.
-    """
-
-    reported: float | None = None
-    computed: float | None = None
-
-    @property
-    def cents(self) -> float | None:
-        """The best that is known."""
-        return self.computed if self.reported is None else self.reported
-
-
 Outcome = Literal["completed", "aborted", "failed"]
 
 
@@ -181,7 +167,6 @@ class Message:
     end: p.End | None = None
     outcome: Outcome | None = None
     waiting: str | None = None
-    computed_cents: float | None = None
 
     @property
     def text(self) -> str:
@@ -259,12 +244,13 @@ class Message:
         return None
 
     @property
-    def cost(self) -> Cost | None:
-        """What it cost, where anything is known of that."""
-        reported = self.metrics.cost_cents if self.metrics else None
-        if reported is None and self.computed_cents is None:
+    def cost(self) -> p.Cost | None:
+        """What it costs, where anything is known of that. The vendor's own bill, `metrics.cost_cents`, goes
+        before a list of prices.
+        """
+        if self.metrics is None:
             return None
-        return Cost(reported, self.computed_cents)
+        return self.metrics.cost or unpriced(self.metrics)
 
     def media(self, kind: type[p.Image | p.Audio | p.Video]) -> list[p.Image | p.Audio | p.Video]:
         """The media of one kind, in order; previews are not among them."""

@@ -12,7 +12,6 @@ from motes.errors import VendorError
 from motes.fragments import (
     CitationFragment,
     CodeFragment,
-    Cost,
     Fragment,
     MediaFragment,
     Message,
@@ -341,7 +340,7 @@ FACTS: list[Fact] = [
         "the vendor's own cost goes before a computed one",
         (p.Metrics(cost_cents=1.5),),
         lambda m: m.cost,
-        Cost(reported=1.5),
+        p.Cost(0.015),
     ),
     ("no cost is told where none is known", (p.Metrics(tokens_out=1),), lambda m: m.cost, None),
 ]

@@ -151,6 +151,10 @@ async def test_a_recorded_answer_is_the_same_message_by_replay_by_gateway_and_di
                         stream = client.stream("Hi", model=f"{row.id}/{model_of(recording)}")
                         came = [particle async for particle in stream]
                         got, wanted = facts(stream.message, came), facts(put_together(run), run)
+                        sources = [(one["row"]["usage"] or {}).get("source") for one in (got, wanted)]
+                        if sources != ["measured", "measured"]:
+                            # What its vendor did not count is estimated where it is asked, and not in a replay.
+                            got["row"]["usage"] = wanted["row"]["usage"]
                         if got != wanted:
                             differing.append(
                                 (
@@ -158,4 +162,4 @@ async def test_a_recorded_answer_is_the_same_message_by_replay_by_gateway_and_di
                                     {n: (got[n], wanted[n]) for n in wanted if got[n] != wanted[n]},
                                 )
                             )
-    assert differing == []
+    assert not differing, "\n".join(map(repr, differing))

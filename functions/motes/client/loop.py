@@ -7,6 +7,7 @@ the line; and always gives exactly one `End`, last, unless it is cancelled.
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 from motes import particles as p
@@ -56,6 +57,7 @@ class Loop:
         self._opened_at = 0.0
         self._held: list[p.Particle] = []
         self._last_words: list[p.Particle] = []
+        self._cause: Broken | None = None
 
     async def run(self) -> None:
         """Listen until the run is over."""
@@ -88,9 +90,14 @@ class Loop:
 
     def _open(self) -> AsyncGenerator[Batch, None]:
         task = self._task
-        if self.run_id is not None and self._has_numbers:
+        if self.run_id is not None and self._can_rejoin:
             return task.line.rejoin(self.run_id, self.cursor)
         return task.line.start(task.body or {}, self._meet)
+
+    @property
+    def _can_rejoin(self) -> bool:
+        """Whether it is known where to go on: particles were numbered, or none came yet."""
+        return self.run_id is not None and (self._has_numbers or not self._has_begun)
 
     def _meet(self, run_id: str) -> None:
         self.run_id = run_id
@@ -116,7 +123,7 @@ class Loop:
         if not isinstance(particle, p.Heartbeat):
             self._failures = 0
             self._has_begun = True
-            self._last_words = []
+            self._last_words, self._cause = [], None
         self._is_over = isinstance(particle, p.End)
         self._take(particle)
 
@@ -126,7 +133,7 @@ class Loop:
             return True
         error = particle.error if isinstance(particle, p.Issue) else None
         told = error is not None and error.code == _HAND_OFF and error.retryable
-        return told and self.run_id is not None and self._has_numbers
+        return told and self._can_rejoin
 
     def _handed_off(self) -> Broken | None:
         issue = self._held[0] if self._held else None
@@ -138,9 +145,10 @@ class Loop:
             self._failures = 0
         if self._held:
             self._last_words, self._held = self._held, []
+        self._cause = self._cause or broken
         plan = self._plan(broken)
         if plan == "fail":
-            self._fail(broken)
+            self._fail(self._told(broken))
             return
         self._failures += 1
         attempt, most = self._failures, self._task.patience.attempts
@@ -154,17 +162,17 @@ class Loop:
 
     def _plan(self, broken: Broken) -> _Plan:
         most = self._task.patience.attempts
-        if broken.is_final or self._failures >= most:
+        if self._can_rejoin and not broken.is_final:
+            return "rejoin" if self._failures < most else "fail"
+        if self.run_id is None and not self._has_begun and not broken.sent:
+            return "fail" if broken.is_final or self._failures >= most else "begin"
+        if self._task.body is None or (broken.is_final and self.run_id is None):
             return "fail"
-        if self.run_id is not None and self._has_numbers:
-            return "rejoin"
-        if not broken.sent and not self._has_begun:
-            return "begin"
         return "restart" if self._restarts < most and self._may_restart() else "fail"
 
     def _announce(self, plan: _Plan, error: VendorError, attempt: int, most: int, delay: float) -> None:
         if plan == "restart":
-            self.run_id, self.cursor, self._has_numbers = None, 0, False
+            self.run_id, self.cursor, self._has_numbers, self._has_begun = None, 0, False, False
         reset = p.RetryReset(
             scope="cli-ll",
             clear="all" if plan == "restart" else "none",
@@ -176,6 +184,14 @@ class Loop:
             cause_conn=None if error.http_status else error.code,
         )
         self._take(reset)
+
+    def _told(self, broken: Broken) -> Broken:
+        """What the reader is told: why the line broke, rather than why it could not be mended."""
+        cause = self._cause
+        if cause is None or cause is broken or not self._has_begun:
+            return broken
+        said = f"{cause.error.message}; the run could not be joined again: {broken.error.message}"
+        return Broken(replace(cause.error, message=said), cause.phase)
 
     def _fail(self, broken: Broken) -> None:
         """The run's last words: its own where it had some, else ours."""
