@@ -288,7 +288,7 @@ def test_an_interrupt_ends_the_answer_and_the_next_one_leaves(screen: Any, upstr
         upstream.wait_until_gone()
         at.type("On\r")
         place = at.until("Hello there\\s+first token", place)
-        at.until("you> ", place)
+        at.until_asked("you> ", place)
         at.type(CTRL_C)
         assert at.end() == 0
         assert "Traceback" not in at.text

@@ -72,6 +72,20 @@ class AtTerminal:
                 raise AssertionError(f"{pattern!r} did not come: {self.text[after:]!r}")
         return found.end()
 
+    def until_asked(self, prompt: str, after: int = 0) -> int:
+        """`until`, and until the process waits for keys. A Ctrl-C between the two is lost in Python's readline,
+        which looks for signals before it begins to wait; nobody but a test is that fast.
+        """
+        place = self.until(prompt, after)
+        limit = time.monotonic() + _PATIENCE
+        while self._state() != "S" and time.monotonic() < limit:
+            time.sleep(0.01)
+        return place
+
+    def _state(self) -> str:
+        """`S` where it sleeps (proc(5), /proc/pid/stat)."""
+        return Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0]
+
     def end(self) -> int:
         """Read to the end; gives the exit status."""
         limit = time.monotonic() + _PATIENCE
