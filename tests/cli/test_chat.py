@@ -241,6 +241,22 @@ def test_direct_goes_before_the_environment(chat: Any) -> None:
     assert (status, "failed: " in err) == (1, True)
 
 
+def test_a_kept_run_is_told_and_read_again_from_another_process(
+    chat: Any, upstream: Upstream, tmp_path: Path
+) -> None:
+    upstream.play(*HELLO)
+    home = tmp_path / "gateway"
+    home.mkdir()
+    with serving(home, vendor_row(upstream.base_url)) as url:
+        asked = chat("--url", url, "-m", "fake/m", "--resumable", "hi", MOTES_API_KEY=KEY)
+        run_id = asked[2].partition("--resume ")[2].partition("`")[0]
+        again = chat("--url", url, "--resume", run_id, MOTES_API_KEY=KEY)
+        none = chat("--url", url, "--resume", "nowhere", MOTES_API_KEY=KEY)
+    assert asked[:2] == again[:2] == (0, "Hello there\n")
+    assert (none[0], "there is no run 'nowhere'" in none[2]) == (1, True)
+    assert len(upstream.received) == 1
+
+
 def test_a_run_that_the_gateway_keeps_is_read_again(chat: Any, upstream: Upstream) -> None:
     lines = [{"t": "From", "seq": 1}, {"t": " before", "seq": 2}]
     end = {"cg": "end", "terminationReason": "done-dialect", "tokenStopReason": "ok", "seq": 3}
@@ -399,6 +415,7 @@ END = p.End("done-dialect", "ok")
             p.Metrics(tokens_out=8, cost_cents=2.0, source="estimated"),
             " · 4.0 tokens/s · 8 out (estimated) · 0.020000 USD",
         ),
+        (p.Metrics(tokens_out=8, inner_ms=1000), " · 8.0 tokens/s · 8 out"),
     ],
 )
 def test_numbers_are_told_as_far_as_they_are_known(metrics: p.Metrics | None, numbers: str) -> None:

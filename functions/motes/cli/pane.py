@@ -29,6 +29,7 @@ Part: TypeAlias = tuple[str, str]
 
 _HEART: Final = "❤"
 _CENTS: Final = 100
+_MS: Final = 1000
 _OUTCOMES: Final = {"aborted": "interrupted; what came is kept"}
 
 
@@ -180,11 +181,13 @@ def _retry(reset: p.RetryReset) -> str:
 
 
 def _rate(metrics: p.Metrics | None, seconds: float) -> float | None:
+    """Tokens a second: the vendor's word, else by the time that the run took, else by the time seen here."""
     if metrics is None:
         return None
     if metrics.tokens_per_second is not None:
         return metrics.tokens_per_second
-    return metrics.tokens_out / seconds if metrics.tokens_out and seconds > 0 else None
+    took = seconds if metrics.inner_ms is None else metrics.inner_ms / _MS
+    return metrics.tokens_out / took if metrics.tokens_out and took > 0 else None
 
 
 def _counts(metrics: p.Metrics, prompt: int | None, completion: int | None) -> str:
