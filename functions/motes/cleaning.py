@@ -12,7 +12,7 @@ import random
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import field, replace
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol, get_args
 
 import httpx
 
@@ -31,8 +31,9 @@ the store did.
 
 _BATCH: Final = 100
 _AT_ONCE: Final = 16
-# A run's share of a round is less: two requests of ten seconds, and the store's.
+# A run's share of a round is less: its vendor's answers, and the store's.
 _CLAIM_SECONDS: Final = 120.0
+_VENDOR_SECONDS: Final = 20.0
 _FIRST_PAUSE: Final = 60.0
 _LONGEST_PAUSE: Final = 3600.0
 # Of failures that no waiting mends: by then some hours have gone by.
@@ -58,7 +59,7 @@ class Means:
     runs: RunStore
     catalogue: Catalogue
     key_of: Callable[[Vendor], Awaitable[str | None]]
-    http: httpx.AsyncClient
+    http: Callable[[], httpx.AsyncClient]
     now: Callable[[], float]
     told: Told
     worker: str
@@ -74,6 +75,11 @@ class Summary:
     left: int = 0
     is_done: bool = False
     """Whether nothing is due any more: the time was not up before."""
+
+    def counts(self) -> dict[str, int | bool]:
+        """By name, those that are zero too."""
+        known = {name: self.outcomes[name] for name in get_args(Outcome)}
+        return {**known, "left": self.left, "is_done": self.is_done}
 
 
 class Round:
@@ -122,10 +128,22 @@ class Round:
         taken = await self._means.runs.claim(run, worker=worker, until=until, now=now)
         if taken is None:
             return "taken"
+        try:
+            return await self._settle_taken(run, taken, now)
+        except StoreError:
+            raise
+        except Exception as bug:
+            # Or it would stand in the way of all that is due after it, for ever.
+            self._means.told("bug", run=run.id, vendor=run.vendor, error=type(bug).__name__)
+            failure = NotRemoved(f"cleaning up failed ({type(bug).__name__})", is_final=True)
+            return await self._postponed(taken, failure, now)
+
+    async def _settle_taken(self, run: StoredRun, taken: StoredRun, now: float) -> Outcome:
         if taken.due_at is None or taken.due_at > now or taken.state == "parked":
             await self._given_back(taken)
             return "taken"
-        if taken.state == "running":
+        # One without a lease was handed over, and nobody took it until its time was up.
+        if taken.state == "running" and run.lease_until is not None:
             taken = self._abandoned(taken, now)
             if not taken.is_cancelled:
                 await self._given_back(replace(taken, due_at=next_time(taken)))
@@ -177,7 +195,7 @@ class Round:
         try:
             vendor, secret = await self._reached(run)
             is_running = run.state != "finished" or run.outcome != "completed"
-            await remove(means.http, vendor, handle, secret, is_running=is_running)
+            await _within(remove(means.http(), vendor, handle, secret, is_running=is_running))
         except NotRemoved as failure:
             self._failures[run.vendor] += 0 if failure.is_final else 1
             raise
@@ -231,11 +249,34 @@ async def _unparked(means: Means, run: StoredRun) -> bool:
     return not (await means.runs.update(given, worker=means.worker)).is_lost
 
 
+def intended(run: StoredRun, now: float) -> list[str]:
+    """What a round would do with a run that is due, in words."""
+    if run.state == "running" and run.lease_until is not None and not run.is_cancelled:
+        return ["mark as abandoned"]
+    steps = []
+    if run.handle is not None and _is_over(run.kept_until, now):
+        where = "leave" if run.has_own_key else "delete"
+        steps.append(f"{where} {run.handle.run_id} at the vendor")
+        run = replace(run, handle=None)
+    if run.is_resumable and _is_over(run.journal_until, now):
+        steps.append("remove the journal")
+        run = replace(run, is_resumable=False)
+    return steps if next_time(run) is not None else [*steps, "remove the record"]
+
+
 def next_time(run: StoredRun) -> float | None:
     """When something of the run is over next, as epoch seconds; None where nothing of it is left."""
     times = [run.kept_until] if run.handle is not None else []
     times += [run.journal_until] if run.is_resumable else []
     return min((0.0 if time is None else time for time in times), default=None)
+
+
+async def _within(work: Awaitable[None]) -> None:
+    try:
+        async with asyncio.timeout(_VENDOR_SECONDS):
+            await work
+    except TimeoutError:
+        raise NotRemoved("the vendor took too long") from None
 
 
 def _is_over(until: float | None, now: float) -> bool:

@@ -72,6 +72,7 @@ def test_no_module_is_a_drawer_without_a_name() -> None:
 def test_exceptions_are_caught_wholesale_at_the_two_boundaries_only() -> None:
     boundaries = (
         "api/streaming.py",
+        "cleaning.py",
         "cli/replay.py",
         "executor/execute.py",
         "executor/transforming.py",

@@ -1,10 +1,15 @@
-"""The scheduled function: its contract, before there is anything to clean."""
+"""The scheduled function: its contract, its time, its metrics."""
 
+import asyncio
 import json
+from contextvars import copy_context
 
 import pytest
 
+from fakes.stored_runs import ended
+from motes.hosts import cleanup
 from motes.hosts.cleanup import handler
+from motes.store.sqlite import SqliteRuns
 
 SCHEDULED = {
     "version": "0",
@@ -19,13 +24,73 @@ SCHEDULED = {
 }
 
 
+NOTHING = {
+    **dict.fromkeys(("deleted", "abandoned", "kept", "postponed", "parked", "taken", "failed", "left"), 0),
+    "is_done": True,
+}
+
+
+class Context:
+    """What Lambda tells of an invocation."""
+
+    aws_request_id = "8476a536"
+
+    def __init__(self, seconds=300):
+        self.seconds = seconds
+
+    def get_remaining_time_in_millis(self):
+        return self.seconds * 1000
+
+
+def invoked(context):
+    """As the platform does it, once; what is said of the invocation stays with it."""
+    return copy_context().run(handler, SCHEDULED, context)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("MOTES_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    cleanup._upkeep.cache_clear()
+    yield tmp_path / "home"
+    cleanup._upkeep.cache_clear()
+
+
+@pytest.fixture
+def runs(home):
+    return SqliteRuns(home / "motes.sqlite")
+
+
 @pytest.mark.parametrize("event", [SCHEDULED, {}, {"anything": 1}])
 def test_nothing_is_due_and_one_line_says_so(event, caplog):
     with caplog.at_level("INFO"):
         summary = handler(event, None)
-    assert summary == {"due": 0, "deleted": 0, "postponed": 0}
+    assert summary == NOTHING
     assert json.loads(json.dumps(summary)) == summary
-    assert [record.getMessage() for record in caplog.records] == ["cleanup due=0 deleted=0 postponed=0"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "cleanup deleted=0 abandoned=0 kept=0 postponed=0 parked=0 taken=0 failed=0 left=0 is_done=True"
+    ]
+
+
+def test_what_is_due_is_settled_and_what_came_of_it_is_counted(runs, capsys, monkeypatch):
+    monkeypatch.setattr("logging.root.handlers", [])
+    monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", "the-function")
+    for id in ("r1", "r2"):
+        asyncio.run(runs.put(ended(id, due_at=1.0)))
+    assert invoked(Context()) == NOTHING | {"deleted": 2}
+    (line,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert (line["event"], line["requestId"], line["function"]) == ("cleanup", "8476a536", "the-function")
+    assert (line["RunsDeleted"], line["RunsParked"]) == (2, 0)
+    (directive,) = line["_aws"]["CloudWatchMetrics"]
+    assert directive["Dimensions"] == [["function"]]
+    assert {"Name": "RunsDeleted", "Unit": "Count"} in directive["Metrics"]
+    assert {metric["Name"] for metric in directive["Metrics"]} <= line.keys()
+
+
+def test_without_the_time_for_a_run_none_is_begun(runs):
+    asyncio.run(runs.put(ended(due_at=1.0)))
+    assert invoked(Context(39)) == NOTHING | {"is_done": False}
+    assert invoked(Context(41)) == NOTHING | {"deleted": 1}
 
 
 @pytest.mark.parametrize("event", [None, [], "x", 3, {"version": "2.0", "requestContext": {"http": {}}}])

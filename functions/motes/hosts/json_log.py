@@ -14,24 +14,33 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from motes.api.logline import LogLine
-from motes.hosts.runtime import Invocation
+
+if TYPE_CHECKING:
+    from motes.hosts.runtime import Invocation
 
 NAMESPACE: Final = "motes"
 FUNCTION: Final = "function"
 """The dimension that keeps one stack's metrics from another's."""
 
+_CLEANED: Final = ("deleted", "abandoned", "postponed", "parked", "failed", "left")
+
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _invocation: ContextVar[Mapping[str, str]] = ContextVar("motes.invocation", default=_NOTHING)
 
 
-def belongs_to(invocation: Invocation) -> None:
+def belongs_to(invocation: "Invocation") -> None:
     """Everything this task and its children log from now on is said of this invocation."""
     root = (invocation.trace_id or "").partition(";")[0].removeprefix("Root=")
     ids = {"requestId": invocation.request_id, "traceId": root, "tenantId": invocation.tenant_id or ""}
     _invocation.set({name: id for name, id in ids.items() if id})
+
+
+def belongs_to_request(id: str) -> None:
+    """The same for an invocation of which only its id is known."""
+    _invocation.set({"requestId": id})
 
 
 def log_as_json(stream: TextIO, environ: Mapping[str, str] = os.environ) -> None:
@@ -68,17 +77,16 @@ class JSONFormatter(logging.Formatter):
         return json.dumps({**line, **self._counted(record)}, default=str)
 
     def _counted(self, record: logging.LogRecord) -> Mapping[str, Any]:
-        metric = _metric_of(record.msg)
-        if metric is None:
+        counts, dimensions = _metrics_of(record.msg)
+        if not counts:
             return _NOTHING
-        name, dimensions = metric
         directive = {
             "Namespace": NAMESPACE,
-            "Dimensions": [[FUNCTION], [FUNCTION, *dimensions]],
-            "Metrics": [{"Name": name, "Unit": "Count"}],
+            "Dimensions": [[FUNCTION], [FUNCTION, *dimensions]] if dimensions else [[FUNCTION]],
+            "Metrics": [{"Name": name, "Unit": "Count"} for name in counts],
         }
         told = {"Timestamp": int(record.created * 1000), "CloudWatchMetrics": [directive]}
-        return {"_aws": told, FUNCTION: self._function, name: 1}
+        return {"_aws": told, FUNCTION: self._function, **counts}
 
 
 def _said(record: logging.LogRecord) -> Mapping[str, Any]:
@@ -92,14 +100,16 @@ def _plain(value: Any) -> Any:
     return round(value, 3) if isinstance(value, float) else value
 
 
-def _metric_of(line: Any) -> tuple[str, list[str]] | None:
+def _metrics_of(line: Any) -> tuple[Mapping[str, int], list[str]]:
     """What a line counts for, and the dimensions of it besides the function's name."""
     match line:
         case LogLine(event="slow_request"):
-            return "SlowRequests", ["vendor", "model"]
+            return {"SlowRequests": 1}, ["vendor", "model"]
         case LogLine(event="run_failed", fields={"kind": "stream_truncated"}):
-            return "Truncations", ["model"]
-    return None
+            return {"Truncations": 1}, ["model"]
+        case LogLine(event="cleanup", fields=counts):
+            return {f"Runs{name.title()}": counts[name] for name in _CLEANED if name in counts}, []
+    return {}, []
 
 
 def _iso(seconds: float) -> str:

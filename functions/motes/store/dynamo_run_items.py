@@ -77,7 +77,12 @@ def list_items(run: StoredRun, now: float) -> list[dict[str, Any]]:
 
 def run_from(item: Item) -> StoredRun:
     """The run of an item. Raises StoreError where it is none."""
-    return run_of({name: _plain(name, value) for name, value in item.items() if name not in _OURS})
+    return run_of(fields_from(item))
+
+
+def fields_from(item: Item) -> dict[str, Any]:
+    """The fields of a run's item."""
+    return {name: _plain(name, value) for name, value in item.items() if name not in _OURS}
 
 
 def page_items(id: str, page: Page, now: float) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from motes.particles import UpstreamHandle
 from motes.store import dynamo_run_items as items
 from motes.store.dynamo_calls import READS, Unmet, patiently, query, read_all, write_all
-from motes.store.run_fields import flags_of, postponed
+from motes.store.run_fields import flags_of, postponed, runs_of
 from motes.store.runs import LOST, Page, RunFlags, RunState, StoredRun
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class RunTable:
             yield from (run for run in runs if run.state == state and _is_due(run, now))
 
     def _runs(self, keys: Sequence[items.Key]) -> Iterator[StoredRun]:
-        return map(items.run_from, read_all(self._client, self._name, keys))
+        return runs_of(map(items.fields_from, read_all(self._client, self._name, keys)))
 
     def _query(self, words: str, told: Mapping[str, Any], **options: Any) -> Iterator[Sequence[items.Item]]:
         return query(

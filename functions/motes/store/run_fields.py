@@ -4,13 +4,16 @@ What is unknown is left out and what is missing takes its default, so that two v
 store. Must never hold a field that a run has not.
 """
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any, Final, TypeVar
 
 from motes.errors import StoreError
 from motes.particles import UpstreamHandle
 from motes.store.runs import LOST, MAX_PAGE_BYTES, Page, ReplyForm, RunFlags, StoredRun
+
+_log = logging.getLogger("motes.store")
 
 T = TypeVar("T")
 
@@ -34,6 +37,15 @@ def run_of(given: Mapping[str, Any]) -> StoredRun:
         return _made(StoredRun, {**given, **nested})
     except (KeyError, TypeError):
         raise StoreError("a stored run cannot be read: it lacks fields that every run has") from None
+
+
+def runs_of(given: Iterable[Mapping[str, Any]]) -> Iterator[StoredRun]:
+    """The runs of these fields. One that cannot be read is told to the log, and hides none of the others."""
+    for one in given:
+        try:
+            yield run_of(one)
+        except StoreError as error:
+            _log.warning("run_unreadable run=%r reason=%r", one.get("id"), error.message)
 
 
 def _made(cls: type[T], given: Mapping[str, Any]) -> T:

@@ -26,6 +26,7 @@ from motes.store.run_fields import (
     flags_of,
     postponed,
     run_of,
+    runs_of,
     updated,
     with_handle,
     without_gap,
@@ -141,7 +142,7 @@ class SqliteRuns:
         )
 
         def found(db: "Connection") -> list[StoredRun]:
-            _forget(db, now - KEEP_SECONDS)
+            _forget(db, self._now() - KEEP_SECONDS)
             return _runs(db, asked, (now, limit))
 
         return await self._do(found)
@@ -273,12 +274,12 @@ def _transacted(db: "Connection", work: "Callable[[Connection], T]") -> T:
 
 
 def _read(db: "Connection", id: str) -> StoredRun | None:
-    found = _runs(db, "SELECT fields FROM runs WHERE id = ?", (id,))
-    return found[0] if found else None
+    found = db.execute("SELECT fields FROM runs WHERE id = ?", (id,)).fetchone()
+    return run_of(jsontext.loads(found[0])) if found else None
 
 
 def _runs(db: "Connection", asked: str, values: tuple[Any, ...]) -> list[StoredRun]:
-    return [run_of(jsontext.loads(fields)) for (fields,) in db.execute(asked, values)]
+    return [*runs_of(jsontext.loads(fields) for (fields,) in db.execute(asked, values))]
 
 
 def _owned(run: StoredRun | None, owner: str | None) -> StoredRun | None:
