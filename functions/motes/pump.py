@@ -45,9 +45,10 @@ class Pump:
         if len(self._head) < _HEAD_BYTES:
             self._head += data[: _HEAD_BYTES - len(self._head)]
         self._parse(self._demuxer.feed(data))
-        if self.verdict is None and self._demuxer.error is not None:
+        out = self.transmitter
+        if out.verdict is None and self._demuxer.error is not None:
             self._break(self._demuxer.error)
-        return list(self.transmitter.drain())
+        return out.drain()
 
     def close(self, failure: VendorError | None = None) -> list[p.Particle]:
         """The socket closed, in good order or by `failure`. Afterwards there is a verdict."""
@@ -58,19 +59,23 @@ class Pump:
             self._parser.eof(out)
         if self.verdict is None:
             self._settle(failure)
-        return list(out.drain())
+        return out.drain()
 
     def fail(self, phase: p.Phase, error: VendorError) -> list[p.Particle]:
         """End the attempt from outside (deadline, timeout, a retry that is not allowed)."""
         self.transmitter.fail(phase, error)
-        return list(self.transmitter.drain())
+        return self.transmitter.drain()
 
     def _parse(self, events: Iterable[WireEvent]) -> None:
+        parse, out = self._parser.parse, self.transmitter
         for event in events:
             self.events += 1
-            if not self._understood(event):
-                self._skip(event)
-            if self.verdict is not None:
+            try:
+                parse(event, out)
+            except ValueError:
+                if not self._unglued(event):
+                    self._skip(event)
+            if out.verdict is not None:
                 return
 
     def _parse_leftover(self, events: Iterable[WireEvent]) -> None:
@@ -84,8 +89,9 @@ class Pump:
 
     def _understood(self, event: WireEvent) -> bool:
         """Whether the parser took the event, or the several events that were glued into it."""
-        if self._parsed(event):
-            return True
+        return self._parsed(event) or self._unglued(event)
+
+    def _unglued(self, event: WireEvent) -> bool:
         pieces = unglued(event)
         return bool(pieces) and all(self.verdict is not None or self._parsed(piece) for piece in pieces)
 

@@ -20,13 +20,15 @@ class ThinkTags:
     """One splitter per answer. Feed it text deltas; it gives (kind, text) pieces."""
 
     def __init__(self) -> None:
-        self._state: Literal["before", "inside", "after"] = "before"
+        self._state: Literal["before", "inside"] = "before"
+        self.is_over = False
+        """Whether all that is still to come is text."""
         self._held = ""
         self._closing = ""
 
     def feed(self, text: str) -> Iterator[Piece]:
         """The pieces that are certain now."""
-        if self._state == "after":
+        if self.is_over:
             if text:
                 yield "text", text
             return
@@ -45,8 +47,7 @@ class ThinkTags:
     def _before(self) -> Iterator[Piece]:
         head = self._held.lstrip()
         if len(self._held) - len(head) > _MAX_BLANK:
-            self._state, held, self._held = "after", self._held, ""
-            yield "text", held
+            yield "text", self._over()
             return
         for tag in OPENING:
             if head.startswith(tag):
@@ -54,13 +55,18 @@ class ThinkTags:
                 self._held = head[len(tag) :]
                 return
         if not any(tag.startswith(head) for tag in OPENING):
-            self._state, held, self._held = "after", self._held, ""
-            yield "text", held
+            yield "text", self._over()
+
+    def _over(self) -> str:
+        """No tag is looked for any more; gives what was held back."""
+        held, self._held = self._held, ""
+        self.is_over = True
+        return held
 
     def _inside(self) -> Iterator[Piece]:
         thought, tag, rest = self._held.partition(self._closing)
         if tag:
-            self._state, self._held = "after", ""
+            self._over()
             if thought:
                 yield "reasoning", thought
             if rest:

@@ -83,6 +83,10 @@ class Emitter(Protocol):
         """Token counts by field of `Metrics`; merged by name, the last value wins, None changes nothing."""
         ...
 
+    def counting(self, tell: Callable[[], None]) -> None:
+        """There are newer counts, which `tell` gives to `usage`: called once, before the last are told."""
+        ...
+
     def model(self, name: str) -> None:
         """The model that really answers."""
         ...
@@ -144,7 +148,8 @@ class Transmitter:
         self._last_was_call = False
         self._native: str | None = None
         self._detail: str | None = None
-        self._metrics = p.Metrics()
+        self._counts: dict[str, Any] = {}
+        self._tell_counts: Callable[[], None] | None = None
         self._sent_metrics: p.Metrics | None = None
         self._known: set[tuple[str, str]] = set()
         self._has_response_id = False
@@ -153,15 +158,21 @@ class Transmitter:
 
     def text(self, text: str) -> None:
         """See `Emitter`."""
-        whole = self._join("text", "", text)
+        whole = text if not self._halves and text.isascii() else self._join("text", "", text)
         if whole:
             self.text_length += len(whole)
-            self._put(p.Text(whole))
+            if self.verdict is None:
+                # As `_put` does it, in fewer steps: this is what most events come to.
+                self._last_was_call, self.said_anything = False, True
+                self._queue.append(p.Text(whole))
 
     def tagged_text(self, text: str) -> None:
         """See `Emitter`."""
         if self._tags is None:
             self._tags = ThinkTags()
+        if self._tags.is_over:
+            self.text(text)
+            return
         self._put_pieces(self._tags.feed(text))
 
     def reasoning(self, text: str, *, restart: bool = False) -> None:
@@ -215,10 +226,14 @@ class Transmitter:
         """See `Emitter`."""
         known: dict[str, Any] = {name: value for name, value in tokens.items() if value is not None}
         if known:
-            self._metrics = replace(self._metrics, **known, source="partial" if partial else "measured")
+            self._counts.update(known, source="partial" if partial else "measured")
         if self._sent_metrics is None:
             # At once and not at the next drain: how the bytes were cut must not show in the particles.
             self._put_metrics()
+
+    def counting(self, tell: Callable[[], None]) -> None:
+        """See `Emitter`."""
+        self._tell_counts = tell
 
     def model(self, name: str) -> None:
         """See `Emitter`."""
@@ -305,10 +320,10 @@ class Transmitter:
         """The `End` of this attempt, where it has come to one."""
         return self.verdict if isinstance(self.verdict, p.End) else None
 
-    def drain(self) -> Iterator[p.Particle]:
+    def drain(self) -> list[p.Particle]:
         """The particles queued since the last drain, in order. `End` is not among them: see `end`."""
         queue, self._queue = self._queue, []
-        return iter(queue)
+        return queue
 
     # How it is done.
 
@@ -332,9 +347,13 @@ class Transmitter:
         self._last_was_call = True
 
     def _put_metrics(self) -> None:
-        if self._metrics not in (p.Metrics(), self._sent_metrics):
-            self._sent_metrics = self._metrics
-            self._put(self._metrics)
+        if self._tell_counts is not None:
+            tell, self._tell_counts = self._tell_counts, None
+            tell()
+        metrics = p.Metrics(**self._counts)
+        if metrics not in (p.Metrics(), self._sent_metrics):
+            self._sent_metrics = metrics
+            self._put(metrics)
 
     def _first_time(self, what: str, value: str) -> bool:
         if (what, value) in self._known:

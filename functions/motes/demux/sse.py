@@ -55,7 +55,7 @@ class SSEDemuxer:
         self._line = []
         out: list[WireEvent] = []
         if rest:
-            self._on_line(rest, out)
+            self._on_line(rest)
         self._dispatch(out)
         return out
 
@@ -72,23 +72,29 @@ class SSEDemuxer:
         out: list[WireEvent] = []
         lines = data.split(b"\n")
         tail = lines.pop()
+        if self._line and lines:
+            lines[0] = b"".join([*self._line, lines[0]])
+            self._line, self._line_size = [], 0
         for line in lines:
-            if self._line:
-                self._line.append(line)
-                line = b"".join(self._line)  # noqa: PLW2901 (the line that ends here is the joined one)
-                self._line, self._line_size = [], 0
-                self._on_line(line, out)
+            if not line:
+                self._dispatch(out)
+            elif line.startswith(b"data: "):
+                self._data.append(line[6:])
+                self._add_size(len(line))
             else:
-                self._on_line(line, out)
+                self._on_line(line)
             if self.error is not None:
                 return out
-        self._keep(tail)
-        return out
-
-    def _keep(self, tail: bytes) -> None:
         if tail:
             self._line.append(tail)
             self._line_size += len(tail)
+            self._check_size()
+        return out
+
+    def _add_size(self, size: int) -> None:
+        """Counted as it was sent: a line without a value is held as well."""
+        self._data_size += size + 1
+        if self._data_size > self._limit:
             self._check_size()
 
     def _check_size(self) -> None:
@@ -96,10 +102,7 @@ class SSEDemuxer:
             self.error = too_large(self._limit)
             self._line, self._data = [], []
 
-    def _on_line(self, line: bytes, out: list[WireEvent]) -> None:
-        if not line:
-            self._dispatch(out)
-            return
+    def _on_line(self, line: bytes) -> None:
         name, _, value = line.partition(b":")
         if value[:1] == b" ":
             value = value[1:]
@@ -111,15 +114,18 @@ class SSEDemuxer:
             self._id = value.decode("utf-8", "replace")
         else:
             return
-        # Counted as it was sent: a line without a value is held as well.
-        self._data_size += len(line) + 1
-        self._check_size()
+        self._add_size(len(line))
 
     def _dispatch(self, out: list[WireEvent]) -> None:
         data, name = self._data, self._name
-        self._data, self._name, self._data_size = [], None, 0
+        self._name, self._data_size = None, 0
         if data:
+            self._data = []
             # Decoded whole: a character cut between reads, or between lines, is never damaged.
-            text = (data[0] if len(data) == 1 else b"\n".join(data)).decode("utf-8", "replace")
+            whole = data[0] if len(data) == 1 else b"\n".join(data)
+            try:
+                text = whole.decode()
+            except UnicodeDecodeError:
+                text = whole.decode("utf-8", "replace")
             if text and not text.isspace():
                 out.append(WireEvent(text, name, self._id))

@@ -59,6 +59,7 @@ class ChunkEncoder:
             "model": reply.model,
         }
         self._head, self._tail = _frame(self._envelope, reply.include_usage)
+        self._text_head, self._text_tail = self._head + b'{"content":', b"}" + self._tail
         self._reasoning = ReasoningTrack(reply)
         self._calls: dict[str, int] = {}
         self._latest_call: str | None = None
@@ -94,11 +95,14 @@ class ChunkEncoder:
     # What can be seen.
 
     def _on_text(self, particle: p.Text) -> bytes:
-        if not particle.text:
+        text = particle.text
+        if not text:
             return b""
-        out = self._part(particle) + self._entered()
-        self._places.text(len(particle.text))
-        return out + self._delta({"content": particle.text})
+        out = b""
+        if type(self._last_part) is not p.Text or self._phase is not None:
+            out = self._part(particle) + self._entered() + self.open()
+        self._places.text(len(text))
+        return out + self._text_head + jsontext.dump_bytes(text) + self._text_tail
 
     def _on_refusal(self, particle: p.Refusal) -> bytes:
         if not particle.text:

@@ -301,7 +301,7 @@ class Attempt:
             code="internal_error",
         )
         self._transmitter.fail("dispatch-parse", error)
-        return list(self._transmitter.drain())
+        return self._transmitter.drain()
 
 
 def _patched(dispatch: Dispatch, pause: Continue) -> Dispatch:

@@ -5,7 +5,7 @@ is the end: usage, sources and signatures may follow the reason, and an older en
 datum. Must never take a socket that closed without a reason for an answer.
 """
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from motes import jsontext, vendor_errors
 from motes.demux.base import WireEvent
@@ -14,9 +14,11 @@ from motes.dialects.gemini_generate.fields import an_object, count, member, obje
 from motes.dialects.gemini_generate.finish import UNSPECIFIED, Finish, block_of, finish_of
 from motes.dialects.gemini_generate.grounding import Sources
 from motes.dialects.gemini_generate.parts import Parts
+from motes.dialects.gemini_generate.plain import plain_text
 from motes.quirks import NO_QUIRKS, Quirks
 from motes.transmitter import Emitter
 
+_LONGEST_DONE: Final = 64
 _DETAILS: Final = frozenset({"tokens_cache_read", "tokens_out_reasoning"})
 
 
@@ -27,15 +29,23 @@ class GenerateParser:
         self._parts = Parts()
         self._sources = Sources()
         self._usage: dict[str, int] = {}
+        self._uncounted: UsageMetadata = {}
+        """The counts of the latest data, not yet read: most are replaced by the next ones."""
+        self._identified = False
         self._finish: Finish | None = None
         self._lost_parts = False
 
     def parse(self, event: WireEvent, out: Emitter) -> None:
         """One datum, or a body: a response, or a list of them (a stream without `alt=sse`)."""
-        if event.data.strip() == "[DONE]":
+        data = event.data
+        if len(data) < _LONGEST_DONE and data.strip() == "[DONE]":
             return
-        for response in self._responses(event.data):
-            self._on_response(response, out)
+        for response in self._responses(data):
+            if self._identified and (words := plain_text(response)):
+                self._parts.say(words, out)
+                self._on_later_usage(response.get("usageMetadata"), out)
+            else:
+                self._on_response(response, out)
 
     def eof(self, out: Emitter) -> None:
         """The socket closed: tell what waited for the end, and why the model stopped if it said so.
@@ -47,6 +57,7 @@ class GenerateParser:
         finish = self._finish
         if finish is None or self._lost_parts:
             return
+        self._count(out)
         out.usage(partial=False, **self._usage)
         if finish.error is not None:
             out.issue(finish.error)
@@ -75,11 +86,14 @@ class GenerateParser:
         if response.get("error"):
             out.issue(vendor_errors.from_body(response))
             return
-        out.model(text(member(response, "modelVersion")))
-        out.response_id(text(member(response, "responseId")))
+        model, id = text(member(response, "modelVersion")), text(member(response, "responseId"))
+        out.model(model)
+        out.response_id(id)
+        self._identified = bool(model and id)
         self._finish = block_of(an_object(member(response, "promptFeedback"))) or self._finish
         for candidate in objects(response.get("candidates")):
             self._on_candidate(candidate, out)
+        self._count(out)
         self._on_usage(an_object(member(response, "usageMetadata")), out)
 
     def _on_candidate(self, candidate: Candidate, out: Emitter) -> None:
@@ -94,6 +108,22 @@ class GenerateParser:
         finish = finish_of(candidate)
         if finish is not None and (self._finish is None or finish.native != UNSPECIFIED):
             self._finish = finish
+
+    def _on_later_usage(self, metadata: Any, out: Emitter) -> None:
+        """Counts that replace those before them are read when they are the last."""
+        if not metadata or type(metadata) is not dict:
+            return
+        if not self._uncounted:
+            out.counting(lambda: self._count(out))
+        elif metadata.keys() != self._uncounted.keys() or None in metadata.values():
+            self._count(out)
+            out.counting(lambda: self._count(out))
+        self._uncounted = cast(UsageMetadata, metadata)
+
+    def _count(self, out: Emitter) -> None:
+        metadata, self._uncounted = self._uncounted, {}
+        if metadata:
+            self._on_usage(metadata, out)
 
     def _on_usage(self, metadata: UsageMetadata, out: Emitter) -> None:
         counts = _counts(metadata)

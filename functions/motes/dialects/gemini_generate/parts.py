@@ -36,6 +36,11 @@ class Parts:
         if signature and member(part, "functionCall") is None:
             out.add(signature_state(signature))
 
+    def say(self, words: str, out: Emitter) -> None:
+        """More of the answer."""
+        self.answer.append(words)
+        out.text(words)
+
     def close(self, out: Emitter) -> None:
         """Say what was still open."""
         self._calls.close(out)
@@ -48,8 +53,7 @@ class Parts:
                 out.reasoning(words, restart=self._restart)
                 self._restart = signed
         elif words:
-            self.answer.append(words)
-            out.text(words)
+            self.say(words, out)
         elif signed:
             # An empty part that only carries a signature closes the thought before it.
             self._restart = True

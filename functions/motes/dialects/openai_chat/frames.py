@@ -14,9 +14,34 @@ IDLE: Final = ("keepalive", "ping", "heartbeat")
 """Types and names of events that keep the line open."""
 
 
-def chunks_in(data: str) -> Iterable[Mapping[str, Any]]:
+# Members of a chunk, of its choice and of its delta that say nothing new beside a piece of text.
+_ABOUT: Final = ("id", "object", "created", "model", "service_tier", "system_fingerprint", "obfuscation")
+_CHUNK: Final = frozenset({*_ABOUT, "choices", "usage"})
+_CHOICE: Final = frozenset({"index", "delta", "finish_reason", "logprobs"})
+_DELTA: Final = frozenset({"content", "role", "refusal"})
+
+
+def plain_text(chunk: Any) -> str:
+    """The text of a chunk that holds nothing else; most do. Nothing for any other, which is read whole."""
+    if type(chunk) is not dict or not chunk.keys() <= _CHUNK or chunk.get("usage") is not None:
+        return ""
+    choices = chunk.get("choices")
+    if type(choices) is not list or len(choices) != 1 or chunk.get("object") == "error":
+        return ""
+    choice = choices[0]
+    if type(choice) is not dict or not choice.keys() <= _CHOICE or choice.get("finish_reason") is not None:
+        return ""
+    delta = choice.get("delta")
+    if type(delta) is not dict or choice.get("index") != 0:
+        return ""
+    if len(delta) != 1 and (not delta.keys() <= _DELTA or delta.get("refusal")):
+        return ""
+    content = delta.get("content")
+    return content if type(content) is str else ""
+
+
+def chunks_in(value: Any) -> Iterable[Mapping[str, Any]]:
     """The objects of one datum: one, or a list of them. Raises ValueError where there is none."""
-    value = jsontext.loads(data)
     found = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else [value]
     if not found or not isinstance(found[0], dict):
         raise ValueError("not a JSON object")

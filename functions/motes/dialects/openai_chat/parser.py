@@ -11,15 +11,15 @@ Sources: OpenAI API reference, "Chat completion chunk object", and the reference
 from collections.abc import Mapping
 from typing import Any, Final
 
+from motes import jsontext, vendor_errors
 from motes import particles as p
-from motes import vendor_errors
 from motes.demux.base import WireEvent
 from motes.dialects.openai_chat.calls import SIGNATURE, ToolCalls, thought_signature
 from motes.dialects.openai_chat.content import Piece, pieces_of, url_of
 from motes.dialects.openai_chat.failures import failure_in
 from motes.dialects.openai_chat.fields import inner, rows, text
 from motes.dialects.openai_chat.finish import failure_of, stop_of
-from motes.dialects.openai_chat.frames import DONE, IDLE, chunks_in, first_choice, json_or_text
+from motes.dialects.openai_chat.frames import DONE, IDLE, chunks_in, first_choice, json_or_text, plain_text
 from motes.dialects.openai_chat.media import Speech, picture
 from motes.dialects.openai_chat.said import Said
 from motes.dialects.openai_chat.sources import Sources
@@ -29,6 +29,7 @@ from motes.errors import VendorError
 from motes.quirks import Quirks
 from motes.transmitter import Emitter
 
+_LONGEST_DONE: Final = 64
 _UNSAID: Final = ("", "null")
 # Most deltas have no other members: there is no need to look for any.
 _SPOKEN: Final = frozenset({"role", "content", "refusal", "reasoning_details", *FIELDS})
@@ -55,13 +56,16 @@ class ChatParser:
         self._pictures: set[str] = set()
         self._refused = False
         self._named = False
+        self._identified = False
+        """Whether model and id were told, so that a chunk that repeats them says nothing."""
         self._stopped: p.StopReason | None = None
         self._chunks = 0
         self._whole_body = False
 
     def parse(self, event: WireEvent, out: Emitter) -> None:
         """Say what one event means. Raises ValueError for what is no JSON object."""
-        if event.data.strip() == DONE:
+        data = event.data
+        if len(data) < _LONGEST_DONE and data.strip() == DONE:
             # Alone it ends nothing: there must have been an answer.
             if self._chunks:
                 self._close(out)
@@ -69,7 +73,13 @@ class ChatParser:
         elif event.name == "error":
             self._fail(vendor_errors.from_body(json_or_text(event.data)), out)
         elif event.name not in IDLE:
-            for chunk in chunks_in(event.data):
+            value = jsontext.loads(data)
+            if self._identified and (words := plain_text(value)):
+                self._chunks += 1
+                self._by_delta = True
+                self._say(self._new(self._text, words), out)
+                return
+            for chunk in chunks_in(value):
                 self._on_chunk(chunk, out)
 
     def eof(self, out: Emitter) -> None:
@@ -100,7 +110,9 @@ class ChatParser:
         if model and not self._named:
             self._named = True
             out.model(model)
-        out.response_id(text(chunk, "id"))
+        id = text(chunk, "id")
+        out.response_id(id)
+        self._identified = self._identified or bool(id and self._named)
         out.provider(text(chunk, "provider"))
 
     def _on_usage(self, chunk: Mapping[str, Any], choice: Mapping[str, Any], out: Emitter) -> None:
