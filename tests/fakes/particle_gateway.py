@@ -14,6 +14,7 @@ from typing import Any, Literal
 from motes import particles as p
 from motes.codec import to_wire
 from motes.errors import VendorError
+from motes.jsontext import dump_bytes
 
 Ending = Literal["close", "half", "reset", "stall", "refuse", "busy", "html", "deadline", "forget", "whole"]
 ENDINGS: tuple[Ending, ...] = ("close", "half", "reset", "stall", "refuse", "busy", "html", "deadline")
@@ -45,6 +46,7 @@ class Run:
     said: dict[int, str] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     begun: int = 0
+    pause: float = 0.0
 
 
 class ParticleGateway:
@@ -54,6 +56,7 @@ class ParticleGateway:
         self.runs: dict[str, Run] = {}
         self.base_url = ""
         self.bodies: list[dict[str, Any]] = []
+        self.open = 0
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator["ParticleGateway"]:
@@ -75,15 +78,28 @@ class ParticleGateway:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _attend(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.open += 1
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             length = re.search(r"content-length: (\d+)", head, re.I)
             body = await reader.readexactly(int(length[1])) if length else b""
-            await self._answer(head.split("\r\n")[0], body, writer)
+            answering = asyncio.create_task(self._answer(head.split("\r\n")[0], body, writer))
+            leaving = asyncio.create_task(reader.read())
+            await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            answering.cancel()
+            leaving.cancel()
+            await asyncio.gather(answering, leaving, return_exceptions=True)
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
+            self.open -= 1
             writer.close()
+
+    async def all_gone(self) -> None:
+        """Wait until every client has closed its line, however long the script would have gone on."""
+        async with asyncio.timeout(_PATIENCE / 2):
+            while self.open:  # noqa: ASYNC110 (there is no event for all of several)
+                await asyncio.sleep(0.002)
 
     async def _answer(self, first: str, body: bytes, writer: asyncio.StreamWriter) -> None:
         method, target, _ = first.split()
@@ -121,10 +137,12 @@ class ParticleGateway:
     async def _put(self, run: Run, number: int, writer: asyncio.StreamWriter) -> None:
         particle = run.particles[number]
         seq = {"seq": number + 1} if run.is_kept else {}
-        writer.write(json.dumps(to_wire(particle) | seq).encode() + b"\n")
+        writer.write(dump_bytes(to_wire(particle) | seq) + b"\n")
         if isinstance(particle, p.Text):
             run.said[number] = particle.text
-        if number % 7 == 0:
+        if run.pause:
+            await asyncio.sleep(run.pause)
+        if number % 7 == 0 and (number < 100 or number % 700 == 0):
             await writer.drain()
             await asyncio.sleep(0)
 

@@ -18,6 +18,7 @@ from motes.client.desk import Model
 from motes.client.failure import raised
 from motes.client.line import Batch, Broken, Numbered
 from motes.client.refusals import cut, refused, too_large, unreached
+from motes.client.sending import Sending
 from motes.codec import from_wire
 from motes.demux.jsonl import JSONLinesDemuxer
 
@@ -115,7 +116,7 @@ class GatewayLine:
 
     async def _send(self, request: httpx.Request) -> httpx.Response:
         try:
-            return await self._http.send(request, stream=True, follow_redirects=False)
+            return await Sending(self._http, request).response()
         except (httpx.HTTPError, httpx.InvalidURL) as failure:
             raise unreached(failure) from None
 

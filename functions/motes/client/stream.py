@@ -103,7 +103,8 @@ class Stream:
             self._task = asyncio.create_task(_nothing())
         try:
             if not self._task.done():
-                self._was_left = self._task.cancel()
+                # Once: a second one would interrupt what httpcore does to clean up after the first.
+                self._was_left = self._was_left or self._task.cancel()
                 await asyncio.wait({self._task})
         finally:
             self._settle()
