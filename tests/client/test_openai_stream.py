@@ -17,7 +17,18 @@ import pytest
 from fakes.chat_streams import CALLED, DONE, FINISHED, call, chunk, sse
 from fakes.recordings import WIRE
 from fakes.upstream import DONE as LAST
-from fakes.upstream import HELLO, SSE_HEAD, Gate, Reset, UntilGone, Upstream, answer, chat_chunk, chat_usage
+from fakes.upstream import (
+    HELLO,
+    SSE_HEAD,
+    Gate,
+    Reset,
+    Sleep,
+    UntilGone,
+    Upstream,
+    answer,
+    chat_chunk,
+    chat_usage,
+)
 from motes import particles as p
 from motes.client import RunFailed, openai_stream
 from motes.client.openai_stream import Answer, Limits
@@ -461,14 +472,20 @@ async def test_a_silence_in_the_middle_ends_the_answer_and_closes_the_connection
     await asyncio.to_thread(upstream.wait_until_gone)
 
 
-async def test_the_clients_own_read_timeout_is_told_as_what_it_is(
-    upstream: Upstream, http: httpx.AsyncClient
+@pytest.mark.parametrize("way", ["read", "reopening"])
+async def test_a_pause_longer_than_the_clients_own_read_timeout_is_waited_for(
+    upstream: Upstream, http: httpx.AsyncClient, way: str
 ) -> None:
-    upstream.play(SSE_HEAD, chat_chunk({"content": "Hel"}), UntilGone())
-    asked = http.build_request("POST", upstream.base_url, json=BODY, timeout=0.3)
-    message = await listen(openai_stream.read(await http.send(asked, stream=True)))
-    assert message.issue is not None
-    assert "nothing for 0.3 s" in message.issue.text
+    upstream.play(
+        SSE_HEAD, chat_chunk({"content": "Hel"}), Sleep(0.6), chat_chunk({"content": "lo"}, "stop"), LAST
+    )
+
+    async def opened() -> httpx.Response:
+        asked = http.build_request("POST", upstream.base_url, json=BODY, timeout=0.2)
+        return await http.send(asked, stream=True)
+
+    answer = openai_stream.reopening(opened) if way == "reopening" else openai_stream.read(await opened())
+    assert (await answer.whole()).text == "Hello"
 
 
 async def test_an_answer_that_is_left_early_closes_its_connection(

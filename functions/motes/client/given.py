@@ -38,7 +38,26 @@ def readable(response: httpx.Response) -> httpx.Response:
         return httpx.Response(response.status_code, headers=kept, content=response.content)
     if not isinstance(response.stream, httpx.AsyncByteStream):
         raise TypeError("the response is one of httpx.Client: ask with httpx.AsyncClient, and stream=True")
+    _lift_read_timeout(response)
     return response
+
+
+def request_of(response: httpx.Response) -> httpx.Request | None:
+    """What the answer answers; one that was made by hand answers nothing."""
+    try:
+        return response.request
+    except RuntimeError:
+        return None
+
+
+def _lift_read_timeout(response: httpx.Response) -> None:
+    """Leave silences to who reads. httpcore looks at the limits of a request at each read of its answer
+    (httpcore, docs/extensions.md, "timeout").
+    """
+    request = request_of(response)
+    limits = request.extensions.get("timeout") if request else None
+    if isinstance(limits, dict):
+        limits["read"] = None
 
 
 _NO_LINE = httpx.MockTransport(lambda _: httpx.Response(500))

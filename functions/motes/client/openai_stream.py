@@ -22,7 +22,7 @@ import httpx
 from motes import jsontext
 from motes import particles as p
 from motes.client.failure import RunFailed
-from motes.client.given import GivenAnswers, Opener, readable
+from motes.client.given import GivenAnswers, Opener, readable, request_of
 from motes.dataclass import dataclass
 from motes.demux.base import MAX_EVENT_BYTES
 from motes.dialects.openai_chat import DIALECT
@@ -128,23 +128,23 @@ class Answer:
 def read(response: httpx.Response, limits: Limits = LIMITS) -> Answer:
     """Read an answer that is under way: one of `httpx.AsyncClient`, best with its body not yet read.
 
-    There is no second attempt at it, and the read timeout of the client that asked holds too. A status that
-    is no success becomes an `Issue`, as an error within the stream does. Raises TypeError for an answer of a
-    client that blocks.
+    There is no second attempt at it. `limits` hold in place of the read timeout of the client that asked,
+    which is 5 s unless told otherwise: models think for longer. A status that is no success becomes an
+    `Issue`, as an error within the stream does. Raises TypeError for an answer of a client that blocks.
     """
-    given, limit = readable(response), _read_timeout(response)
+    given = readable(response)
 
     async def open_once() -> httpx.Response:
         return given
 
-    first_byte, idle = min(limits.first_byte, limit), min(limits.idle, limit)
-    return _given(open_once, Limits(first_byte=first_byte, idle=idle, attempts=1), _request_of(response))
+    return _given(open_once, replace(limits, attempts=1), request_of(response))
 
 
 def reopening(opener: Opener, limits: Limits = LIMITS) -> Answer:
     """Read the answer that `opener` gives; another attempt calls it again.
 
-    What the opener raises is an `Issue` where it is httpx's, and else raised by the iteration.
+    `limits` hold for its body as in `read`. What the opener raises is an `Issue` where it is httpx's, and
+    else raised by the iteration.
     """
     return _given(opener, limits, None)
 
@@ -196,21 +196,6 @@ def _secrets(headers: Mapping[str, str]) -> tuple[str, ...]:
     """What the server was sent as a key, and may repeat in its words."""
     values = [value for name, value in headers.items() if name.lower() in _KEY_HEADERS]
     return tuple(part for value in values for part in parts_of(value.removeprefix("Bearer ").strip()))
-
-
-def _request_of(response: httpx.Response) -> httpx.Request | None:
-    try:
-        return response.request
-    except RuntimeError:
-        # One that was made by hand answers no request.
-        return None
-
-
-def _read_timeout(response: httpx.Response) -> float:
-    request = _request_of(response)
-    told = request.extensions.get("timeout") if request else None
-    seconds = told.get("read") if isinstance(told, dict) else None
-    return float("inf") if seconds is None or response.is_stream_consumed else float(seconds)
 
 
 def _content_length(request: httpx.Request | None) -> int:
