@@ -12,6 +12,8 @@ from urllib.parse import quote
 
 import pytest
 
+from fakes.converse import METADATA, START, delta
+from fakes.converse import STOP as STOPPED
 from fakes.recordings import load, message, particles
 from fakes.serving import VENDOR_KEY, vendor_row
 from fakes.upstream import (
@@ -270,6 +272,19 @@ def test_no_secret_is_kept_whoever_repeats_it(
     upstream.forget()
     upstream.play(answer(401, {"error": {"message": f"no such key: {secret}", "code": secret}}))
     nothing_tells(tmp_path / "rec", secret, "".join(capture("-o", "rec", "-m", "fake/m")))
+
+
+def test_binary_frames_that_told_a_secret_can_still_be_read(
+    capture: Any, upstream: Upstream, tmp_path: Path
+) -> None:
+    (tmp_path / "motes.toml").write_text(vendor_row(upstream.base_url, dialect="bedrock-converse"))
+    head = SSE_HEAD.replace(b"text/event-stream", b"application/vnd.amazon.eventstream")
+    upstream.play(head, START, delta(0, text=f"It is {KEY}."), delta(0, text=" So."), STOPPED, METADATA)
+    said = "".join(capture("-o", "rec", "-m", "fake/m"))
+    nothing_tells(tmp_path / "rec", KEY, said)
+    folder = kept(tmp_path / "rec", "bedrock-converse/fake-m")
+    expected = json.loads((folder / "expected.json").read_text())
+    assert (expected["text"], expected["error"]) == (f"It is {'*' * len(KEY)}. So.", None)
 
 
 def test_what_stands_in_for_a_secret_is_as_long_as_it() -> None:

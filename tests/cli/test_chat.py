@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -318,6 +319,21 @@ def test_several_models_stand_side_by_side(screen: Any) -> None:
         lines = [line.split() for line in at.text.splitlines()]
     assert ["demo/echo", "demo-gemini/echo"] in lines
     assert ["left", "and", "right", "left", "and", "right"] in lines
+
+
+def test_on_a_narrow_screen_they_stand_one_below_the_other(screen: Any) -> None:
+    with screen("-m", "demo/echo", "-m", "demo-gemini/echo", "hi", size=(24, 40)) as at:
+        assert at.end() == 0
+        shown = " ".join(at.text.split())
+    assert re.search(r"demo/echo hi first token [^/]*/s · [^d]* demo-gemini/echo hi first token", shown)
+
+
+def test_without_rich_the_answer_is_plain_and_still_harmless(tmp_path: Path, upstream: Upstream) -> None:
+    upstream.play(SSE_HEAD, chat_chunk({"content": "a\x1b[31m b"}), STOP, DONE)
+    bare = [sys.executable, "-c", f"import sys; sys.modules['rich'] = None; {COMMAND[2]}", "chat"]
+    with AtTerminal([*bare, "-m", "fake/m", "hi"], environ(tmp_path), tmp_path) as at:
+        assert at.end() == 0
+        assert at.seen.startswith("a\\x1b[31m b\r\n")
 
 
 def test_waiting_and_trying_again_are_shown(screen: Any) -> None:

@@ -17,7 +17,14 @@ from motes.cli.capturing import Captured
 from motes.cli.playback import play
 from motes.cli.reading import Reading, reading_of
 from motes.cli.recording import Recording, load
-from motes.cli.redaction import masked_body, masked_headers, masked_url, masked_value, secrets_in
+from motes.cli.redaction import (
+    masked_body,
+    masked_headers,
+    masked_url,
+    masked_value,
+    resummed,
+    secrets_in,
+)
 from motes.dataclass import dataclass
 from motes.egress.message_json import message_json
 from motes.quirks import Quirks
@@ -25,6 +32,7 @@ from motes.reassembly import Reassembler
 
 REQUEST: Final = "request.json"
 _KEPT_HEADERS: Final = re.compile(r"content-type|date|retry-after|retry-after-ms|x-should-retry")
+_FRAMES: Final = "application/vnd.amazon.eventstream"
 _NOT_OF_NAMES: Final = re.compile(r"[^A-Za-z0-9.]+")
 
 
@@ -40,6 +48,8 @@ def keep(captured: Captured, chat: Mapping[str, Any], directory: Path) -> Kept:
     """Write one recording, in a folder of its own below its dialect's. Raises OSError."""
     secrets = _secrets(captured)
     body, found = masked_body(captured.body, secrets)
+    if found and captured.headers.get("content-type", "").startswith(_FRAMES):
+        body = resummed(body)
     folder = _folder(directory / captured.plan.dialect, captured)
     (folder / "response.bin").write_bytes(body)
     (folder / "meta.json").write_bytes(_lines(meta := _meta(captured, secrets)))

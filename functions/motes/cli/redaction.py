@@ -10,12 +10,14 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
+from zlib import crc32
 
 from motes.secrecy import MASK, masked, parts_of
 
 _SECRET_WORDS: Final = ("auth", "key", "token", "secret", "cookie", "password", "credential", "signature")
 _TELLING: Final = 8
 """Fewer characters of a key are a word: a server without keys is sent `none` or `EMPTY`."""
+_LEAST_FRAME: Final = 16
 _SCHEMES: Final = ("bearer", "basic", "token")
 _SIGNED: Final = "AWS4-HMAC-SHA256"
 """What follows is good for one request only, and begins with what every such request says."""
@@ -86,6 +88,18 @@ def masked_body(body: bytes, secrets: Sequence[str]) -> tuple[bytes, int]:
             text, more = _starred(text, form)
             count += more
     return text.encode("latin-1"), count
+
+
+def resummed(body: bytes) -> bytes:
+    """Frames of AWS's event stream whose contents were starred out, with sums that are right again: a frame
+    begins with its length and ends with its CRC-32 (AWS, "Event stream encoding").
+    """
+    out, at = list[bytes](), 0
+    while (size := int.from_bytes(body[at : at + 4])) >= _LEAST_FRAME and at + size <= len(body):
+        frame = body[at : at + size - 4]
+        out += (frame, crc32(frame).to_bytes(4))
+        at += size
+    return b"".join([*out, body[at:]])
 
 
 def _forms(secret: str) -> Iterator[str]:
