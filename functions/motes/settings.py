@@ -7,9 +7,10 @@ file, the place and the cure. Must never show a key: keys are `SecretStr`, and n
 
 import re
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
@@ -18,6 +19,7 @@ from motes.complaints import told
 from motes.errors import PrepareError
 
 ReasoningField = Literal["reasoning_content", "reasoning", "both", "none", "think-tags"]
+PriceList = Literal["genai-prices", "none"]
 Keepalive = Literal["comment", "empty-delta"]
 StreamUsage = Literal["asked", "always"]
 
@@ -67,6 +69,18 @@ class VendorSettings(_Closed):
     models: list[str] | None = None
 
 
+class PriceSettings(_Closed):
+    """One `[prices."vendor/model"]`: US dollars a million tokens. What is left out costs as much as `input`;
+    what is written to a cache for an hour, as much as what is written at all.
+    """
+
+    input: Decimal = Field(ge=0)
+    output: Decimal = Field(ge=0)
+    cached_input: Decimal | None = Field(default=None, ge=0)
+    cache_write: Decimal | None = Field(default=None, ge=0)
+    cache_write_1h: Decimal | None = Field(default=None, ge=0)
+
+
 class Settings(_Closed):
     """Everything that can be set. Times are in seconds, sizes in bytes."""
 
@@ -114,6 +128,15 @@ class Settings(_Closed):
     aliases: dict[str, str] = Field(default_factory=dict)
     vendors: dict[str, VendorSettings] = Field(default_factory=dict)
 
+    prices: dict[Annotated[str, Field(pattern=r"^[^/]+/.+$")], PriceSettings] = Field(default_factory=dict)
+    """What these models cost, by vendor/model; goes before what is generally known of them."""
+    price_list: PriceList = "genai-prices"
+    """Whose prices hold for other models."""
+    margin: Decimal = Field(default=Decimal(1), ge=0, le=1000)
+    """What a caller's cost is multiplied by; tokens never are."""
+    usage_days: int = Field(default=400, ge=1, le=36500)
+    """For how long a run's usage is kept."""
+
     reasoning_field: ReasoningField = "reasoning_content"
     """The member of an OpenAI delta or message that carries reasoning."""
     keepalive: Keepalive = "comment"
@@ -133,7 +156,7 @@ class Settings(_Closed):
     """Whether an unknown member of a request is refused rather than ignored."""
 
 
-_TABLES: Final = frozenset({"aliases", "vendors", "background_models"})
+_TABLES: Final = frozenset({"aliases", "vendors", "background_models", "prices"})
 _SCALARS: Final = tuple(name for name in Settings.model_fields if name not in _NOT_IN_FILE | _TABLES)
 
 
@@ -247,4 +270,8 @@ def _siblings(steps: list[str]) -> Iterable[str]:
     """The names that could have stood where the last step stands."""
     if "timeouts" in steps[:-1]:
         return TimeoutSettings.model_fields
-    return VendorSettings.model_fields if steps[0] == "vendors" else Settings.model_fields
+    tables: dict[str, Iterable[str]] = {
+        "vendors": VendorSettings.model_fields,
+        "prices": PriceSettings.model_fields,
+    }
+    return tables.get(steps[0], Settings.model_fields)

@@ -65,3 +65,26 @@ class HeldHealth:
 
     async def all(self):
         return self.recorded
+
+
+class HeldUsage:
+    """A `UsageStore`. `written` is every row in the order it came, `rows` the last one of each run; an `add`
+    waits until `gate` is set.
+    """
+
+    def __init__(self):
+        self.written = []
+        self.rows = {}
+        self.fails = False
+        self.gate = threading.Event()
+        self.gate.set()
+
+    async def add(self, rows):
+        await asyncio.to_thread(self.gate.wait, 10)
+        if self.fails:
+            raise StoreError("dynamodb cannot be used now: Told")
+        self.written += rows
+        self.rows |= {row.run: row for row in rows}
+
+    async def between(self, since, until):
+        yield [row for row in self.rows.values() if since <= row.at < until]

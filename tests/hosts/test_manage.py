@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -17,7 +19,10 @@ from motes.callers import KeyRing
 from motes.hosts.operators import create_operators_api, open_office
 from motes.settings import load_settings
 from motes.store.dynamo import DynamoHealth, DynamoKeys
+from motes.store.dynamo_usage import DynamoUsage
 from motes.store.records import Failure, VendorHealth
+from motes.store.usage import UsageRow
+from motes.store.usage_report import COLUMNS
 
 SIGNER = "arn:aws:iam::123456789012:user/operator"
 IAM = {"authorizer": {"iam": {"userArn": SIGNER, "accountId": "123456789012"}}}
@@ -35,12 +40,12 @@ auth = "none"
 """
 
 
-def event(method, path, body=None, context=IAM):
+def event(method, path, body=None, context=IAM, query=""):
     """What a Function URL sends (payload format 2.0)."""
     return {
         "version": "2.0",
         "rawPath": path,
-        "rawQueryString": "",
+        "rawQueryString": query,
         "headers": {"host": "x.lambda-url.eu-central-1.on.aws", "content-type": "application/json"},
         "requestContext": {
             "http": {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "1.2.3.4"},
@@ -220,7 +225,7 @@ def test_who_did_not_sign_makes_nothing_however_the_url_was_configured(ask, cont
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/keys", "/vendors", "/health", "/docs", "/redoc", "/openapi.json", "/nowhere"]
+    "path", ["/", "/keys", "/vendors", "/health", "/usage", "/docs", "/redoc", "/openapi.json", "/nowhere"]
 )
 def test_who_did_not_sign_sees_nothing_at_all(ask, path):
     assert ask("GET", path, context={}).status == 403
@@ -247,7 +252,7 @@ def test_a_store_that_fails_is_told_without_its_inside(ask, amazon, loop, caplog
 
 def test_the_documentation_describes_every_path(ask):
     document = ask("GET", "/openapi.json").json
-    assert set(document["paths"]) == {"/vendors", "/health", "/keys", "/keys/{id}/disable"}
+    assert set(document["paths"]) == {"/vendors", "/health", "/usage", "/keys", "/keys/{id}/disable"}
     assert ask("GET", "/docs").headers["content-type"].startswith("text/html")
 
 
@@ -278,3 +283,32 @@ def test_the_entry_reads_the_environment_when_it_is_imported(tmp_path):
         check=False,
     )
     assert "MOTES_TABLE" in broken.stderr
+
+
+def test_usage_is_told_in_groups_with_the_words_of_the_command(ask, amazon, loop):
+    row = UsageRow(
+        run="r1",
+        at=time.time() - 60,
+        key="k1",
+        vendor="openai",
+        model="gpt-5",
+        finish="stop",
+        source="measured",
+        tokens_in=100,
+        tokens_out=20,
+        cost=0.5,
+    )
+    loop.run_until_complete(DynamoUsage(TABLE, amazon, 400).add([row, replace(row, run="r2", cost=0.25)]))
+    told = ask("GET", "/usage", query="by=key,model&since=1h").json
+    assert told["by"] == ["key", "model"]
+    (group,) = told["rows"]
+    assert (group["key"], group["model"], group["runs"], group["cost"]) == ("k1", "openai/gpt-5", 2, 0.75)
+    assert group.keys() == {"key", "model", *COLUMNS}
+    assert told["total"] == {name: group[name] for name in COLUMNS}
+
+
+@pytest.mark.parametrize("query", ["by=colour", "since=soon", "since=1h&until=2h"])
+def test_usage_that_cannot_be_meant_is_refused_with_the_place(ask, query):
+    answer = ask("GET", "/usage", query=query)
+    assert answer.status == 400
+    assert answer.json["error"]["param"] in query

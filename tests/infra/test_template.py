@@ -7,6 +7,7 @@ import pytest
 
 from infra.templates import ROOT, as_list, chosen, of_type, statements
 from motes.settings import Settings
+from motes.store.dynamo_usage import USAGE
 
 LAMBDA_LIMIT = 900
 BOTH = {"lambda:InvokeFunctionUrl", "lambda:InvokeFunction"}
@@ -215,11 +216,12 @@ def test_each_function_has_a_role_of_its_own(transformed: dict[str, Any]) -> Non
 
 
 def test_what_anyone_can_reach_can_neither_list_nor_make_callers_keys(transformed: dict[str, Any]) -> None:
-    """It looks one up by its hash. All else it may do with the table is about vendors' health and runs."""
+    """It looks one up by its hash. All else it may do with the table is about vendors' health, usage and runs."""
     found = on_the_table(transformed, "StreamRole")
     assert found.pop(None) == {"GetItem"}
     assert found == {
         "HEALTH": {"UpdateItem"},
+        f"{USAGE}#*": {"PutItem"},
         "RUN#*": {"BatchGetItem", "Query", "UpdateItem", "BatchWriteItem", "PutItem"},
         "OWNER#*": {"BatchGetItem", "Query", "UpdateItem", "BatchWriteItem", "PutItem"},
         "RUNS": {"BatchWriteItem", "PutItem"},
@@ -285,6 +287,7 @@ def test_the_outputs_say_where_it_is_and_how_to_begin(transformed: dict[str, Any
 # What a call of DynamoDB's client needs the right to. A transaction needs the rights of what is in it.
 RIGHTS = {
     "get_item": {"dynamodb:GetItem"},
+    "put_item": {"dynamodb:PutItem"},
     "update_item": {"dynamodb:UpdateItem"},
     "transact_write_items": {"dynamodb:PutItem", "dynamodb:UpdateItem"},
     "get_paginator": {"dynamodb:Query"},

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-SDK = ("boto3", "botocore", "urllib3", "aws_lambda_powertools")
+SDK = ("boto3", "botocore", "urllib3", "aws_lambda_powertools", "genai_prices", "sqlite3")
 
 
 def loaded(statement, **environ):

@@ -34,6 +34,7 @@ def create_app(gateway: Gateway) -> Starlette:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
         await gateway.runs.close()
+        await gateway.ledger.write()
         await gateway.http.aclose()
 
     routes = _routes(gateway)

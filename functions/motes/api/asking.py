@@ -73,7 +73,7 @@ class Asked:
                 secret=self.secret if self.has_own_key else None,
             )
         )
-        is_confirmed = False
+        is_confirmed = has_begun = False
         try:
             async for batch in source:
                 if not is_confirmed:
@@ -83,6 +83,10 @@ class Asked:
                     if isinstance(particle, p.Issue):
                         batch[at] = presentable(particle, self.secret)
                 yield batch
+                if not has_begun and any(map(p.is_visible, batch)):
+                    # The price is looked up while the vendor speaks, and not while everybody waits for him.
+                    has_begun = True
+                    self.gateway.prices.begin(self.dispatch.label)
         finally:
             await source.aclose()
 

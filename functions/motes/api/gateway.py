@@ -13,6 +13,8 @@ import httpx
 
 from motes.api.afterwards import Chore
 from motes.api.health import HealthObserver
+from motes.api.ledger import Ledger
+from motes.api.prices import PriceBook
 from motes.api.run_opening import Finding, open_runs
 from motes.aws import AWS
 from motes.callers import KeyRing, open_keys
@@ -61,6 +63,8 @@ class Gateway:
     vendor_keys: VendorKeys
     http: httpx.AsyncClient
     runs: Runs
+    ledger: Ledger
+    prices: PriceBook
     observer: Observer = field(default_factory=NullObserver)
     chores: tuple[Chore, ...] = ()
     policy: Policy = field(default_factory=Policy)
@@ -139,18 +143,27 @@ def open_gateway(
     backing = backing or Backing(http=open_client(), store=stores.runs)
     catalogue = build_catalogue(VENDORS, ALIASES, settings).with_rows(rows)
     health = HealthObserver(observer or NullObserver(), stores.health, time.time)
+    prices = PriceBook(settings, catalogue.vendors)
+    ledger = Ledger(stores.usage, prices)
     runs = open_runs(
-        settings, backing.store, Finding(settings, catalogue, vendor_keys), backing.http, tick_of(settings)
+        settings,
+        backing.store,
+        Finding(settings, catalogue, vendor_keys),
+        backing.http,
+        tick_of(settings),
+        ledger,
     )
     return Gateway(
         settings=settings,
         catalogue=catalogue,
+        ledger=ledger,
+        prices=prices,
         keys=keys,
         vendor_keys=vendor_keys,
         http=backing.http,
         runs=runs,
         observer=health,
-        chores=(keys.renew, vendor_keys.renew, health.write, runs.settled),
+        chores=(keys.renew, vendor_keys.renew, health.write, runs.settled, ledger.write),
         policy=policy or Policy(),
     )
 

@@ -15,6 +15,7 @@ from motes.api.auth import VENDOR_KEY
 from motes.api.logline import logline
 from motes.credentials import VendorKeys
 from motes.errors import PrepareError
+from motes.runs.books import Books
 from motes.runs.journal import Bounds
 from motes.runs.record import Desk
 from motes.runs.service import Runs
@@ -27,7 +28,7 @@ _log = logging.getLogger("motes.runs")
 
 
 def open_runs(
-    settings: Settings, store: RunStore, find: Finder, http: httpx.AsyncClient, tick: float
+    settings: Settings, store: RunStore, find: Finder, http: httpx.AsyncClient, tick: float, books: Books
 ) -> Runs:
     """The runs of this process. Nothing is touched before something is wanted."""
     desk = Desk(
@@ -38,7 +39,7 @@ def open_runs(
         lease_s=settings.lease_s,
     )
     bounds = Bounds(page_s=settings.journal_page_s, page_bytes=settings.journal_page_bytes)
-    return Runs(desk, find, http, bounds=bounds, tick=tick)
+    return Runs(desk, find, http, bounds=bounds, tick=tick, books=books)
 
 
 class Finding:

@@ -13,7 +13,18 @@ from typing import Final
 
 from motes import __version__
 
-COMMANDS: Final = ("demo", "serve", "chat", "keys", "capture", "replay", "explain", "check", "cleanup")
+COMMANDS: Final = (
+    "demo",
+    "serve",
+    "chat",
+    "keys",
+    "usage",
+    "capture",
+    "replay",
+    "explain",
+    "check",
+    "cleanup",
+)
 _INTERRUPTED: Final = 130
 
 

@@ -58,7 +58,7 @@ class Stopwatch:
     def last_metrics(self, particle: p.End | p.Issue | p.Note, now: float) -> list[p.Particle]:
         """The `Metrics` to tell before that particle, where the last ones are no longer the whole truth."""
         whole = self._whole(good=_is_good(particle))
-        if whole is None or (not self._is_stale and whole == self._sent):
+        if whole is None or (not self._is_stale and self._is_told(whole)):
             return []
         self._sent, self._is_stale = whole, False
         return [self._timed(whole, now)]
@@ -106,6 +106,12 @@ class Stopwatch:
             # What the vendor said of the sum is said of less.
             guess |= {"tokens_total": None, "cost_cents": None}
         return self._priced(replace(told, **guess, source="partial" if knows else "estimated"))
+
+    def _is_told(self, whole: p.Metrics) -> bool:
+        """Whether it was. A price that came since makes no particle more: the numbers of a run's particles
+        are the same whoever reads it.
+        """
+        return self._sent is not None and replace(self._sent, cost=None) == replace(whole, cost=None)
 
     def _sum(self, latest: p.Metrics | None) -> p.Metrics | None:
         if self._earlier is None or latest is None:

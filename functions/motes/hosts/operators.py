@@ -1,4 +1,4 @@
-"""The operators' API: vendors and whether they have keys, how each was last seen, and the callers' keys.
+"""The operators' API: vendors and whether they have keys, how each was last seen, callers' keys and usage.
 
 FastAPI, because a person reads its documentation and nothing here streams. Only who signed the request comes
 in: the platform checks the signature and says whose it was; without that word nobody is let in, however the
@@ -26,11 +26,13 @@ from motes.callers import KeyRing, open_keys
 from motes.credentials import VendorKeys, open_vendor_keys
 from motes.dataclass import dataclass
 from motes.errors import ErrorKind, MotesError, StoreError
+from motes.hosts.operators_usage import add_usage
 from motes.particles import Phase
 from motes.settings import Settings
 from motes.store.base import HealthStore
 from motes.store.opening import open_stores
 from motes.store.records import CallerKey, VendorHealth
+from motes.store.usage import UsageStore
 from motes.vendors.catalogue import Catalogue, build_catalogue
 from motes.vendors.sendable import shown_address
 from motes.vendors.table import ALIASES, VENDORS
@@ -112,6 +114,7 @@ class Office:
     keys: KeyRing
     vendor_keys: VendorKeys
     health: HealthStore
+    usage: UsageStore
 
 
 def open_office(settings: Settings, environ: Mapping[str, str]) -> Office:
@@ -124,6 +127,7 @@ def open_office(settings: Settings, environ: Mapping[str, str]) -> Office:
         keys=open_keys(settings, environ, stores),
         vendor_keys=open_vendor_keys(impatient, environ, aws, time.time),
         health=stores.health,
+        usage=stores.usage,
     )
 
 
@@ -137,6 +141,7 @@ def create_operators_api(office: Office) -> FastAPI:
     app.add_middleware(SignedOnly)
     _add_vendors(app, office)
     _add_keys(app, office)
+    add_usage(app, office.usage, time.time)
     return app
 
 

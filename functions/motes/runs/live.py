@@ -94,7 +94,7 @@ class LiveRun:
                     return self._parted(batch, at, shown)
                 if rejoins and self.lives_on and _is_cut(shown):
                     self.cut = shown
-                    del batch[at:]
+                    del batch[self._untold(batch, at) :]
                     return []
                 batch[at], self.issue = shown, shown
             self.seq += 1
@@ -123,9 +123,18 @@ class LiveRun:
     def _parted(self, batch: Batch, at: int, issue: p.Issue) -> Batch:
         """Cut off the batch from there; gives the words that say how the run is reached again."""
         ends = [one for one in batch[at:] if isinstance(one, p.End)]
-        del batch[at:]
+        del batch[self._untold(batch, at) :]
         self.issue = issue
         return [self._resumable(issue), *(ends or [p.End("issue-dispatch-rpc")])]
+
+    def _untold(self, batch: Batch, at: int) -> int:
+        """Where the counts begin that were made for an end which is none. They have no number: whoever reads
+        the run again does not meet them at that place.
+        """
+        while at and isinstance(batch[at - 1], p.Metrics):
+            at -= 1
+            self.seq -= 1
+        return at
 
     def _resumable(self, issue: p.Issue) -> p.Issue:
         error = issue.error

@@ -73,6 +73,8 @@ class Reattachment:
                         continue
                     if isinstance(particle, p.Issue) and _is_broken(particle):
                         self._failed = particle
+                        while news and isinstance(news[-1], p.Metrics):
+                            news.pop()  # They were made for an end which is none.
                     elif isinstance(particle, p.Heartbeat) or is_parting or _is_ours(particle):
                         is_parting = is_parting or _is_ours(particle)
                         news.append(particle)

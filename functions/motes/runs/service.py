@@ -21,6 +21,7 @@ from motes.executor import pipeline
 from motes.executor.observer import NullObserver, Observer
 from motes.executor.run import Batch, Options
 from motes.runs import journal
+from motes.runs.books import Books, NoBooks
 from motes.runs.departure import Departure
 from motes.runs.ending import Ending
 from motes.runs.journal import Bounds
@@ -63,7 +64,14 @@ class Runs:
     """The runs. `tick` is how often, in seconds, a reader hears of us when nothing comes."""
 
     def __init__(
-        self, desk: Desk, find: Finder, http: httpx.AsyncClient, *, bounds: Bounds, tick: float
+        self,
+        desk: Desk,
+        find: Finder,
+        http: httpx.AsyncClient,
+        *,
+        bounds: Bounds,
+        tick: float,
+        books: Books | None = None,
     ) -> None:
         self.desk = desk
         self.keeper = Keeper()
@@ -71,6 +79,7 @@ class Runs:
         self._find = find
         self._http = http
         self._bounds = bounds
+        self._books = books or NoBooks()
         self._ending = Ending(desk, find, http)
         self._running: set[asyncio.Task[None]] = set()
         self._settling: set[asyncio.Task[None]] = set()
@@ -82,7 +91,9 @@ class Runs:
         is_joined = order.run.is_resumable or order.departure.then == "detach"
         record, tape = Record(self.desk, order.run), Tape() if is_joined else None
         live = LiveRun(record, tape=tape, secret=order.secret)
-        source = pipeline.batches(order.dispatch, self._http, order.options, order.observer)
+        options = replace(order.options, price=self._books.pricing(order.run))
+        observer = self._books.observer(order.observer, order.run)
+        source = pipeline.batches(order.dispatch, self._http, options, observer)
         course = self._course(live, source, order.options)
         if live.tape is None:
             return self._direct(live, course)
@@ -179,8 +190,11 @@ class Runs:
             yield [cut or p.Issue("dispatch-prepare", error.message, failed), p.End("issue-dispatch-rpc")]
             return
 
+        heard = self._books.rejoining(run) if live.record.is_ours else NullObserver()
+        priced = replace(options, price=self._books.pricing(run))
+
         def ask(dispatch: Dispatch) -> AsyncGenerator[Batch, None]:
-            return pipeline.batches(dispatch, self._http, options, NullObserver())
+            return pipeline.batches(dispatch, self._http, priced, heard)
 
         way = Reattachment(live, ways, ask, stop_at=options.stop_at, tick=self.tick)
         async with aclosing(way.batches(replay=replay)) as source:
@@ -300,7 +314,7 @@ class Runs:
     async def _settle(self, live: LiveRun, writer: "asyncio.Task[bool] | None") -> None:
         if writer is not None:
             await writer
-        await self._ending.settle(live)
+        await asyncio.gather(self._ending.settle(live), self._books.write())
 
     async def settled(self, within: float = _FAREWELL_SECONDS) -> None:
         """Wait until the runs that are over are settled, but not for long."""

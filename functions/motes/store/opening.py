@@ -11,9 +11,12 @@ from motes.settings import Settings
 from motes.store.base import HealthStore, KeyStore
 from motes.store.dynamo import DynamoHealth, DynamoKeys
 from motes.store.dynamo_runs import DynamoRuns
+from motes.store.dynamo_usage import DynamoUsage
 from motes.store.files import FileHealth, FileKeys
 from motes.store.runs import RunStore
 from motes.store.sqlite import SqliteRuns
+from motes.store.sqlite_usage import FILE_NAME, SqliteUsage
+from motes.store.usage import UsageStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +26,7 @@ class Stores:
     keys: KeyStore
     health: HealthStore
     runs: RunStore
+    usage: UsageStore
     is_remote: bool
 
 
@@ -33,11 +37,13 @@ def open_stores(settings: Settings, aws: AWS) -> Stores:
             keys=DynamoKeys(settings.table, aws),
             health=DynamoHealth(settings.table, aws),
             runs=DynamoRuns(settings.table, aws),
+            usage=DynamoUsage(settings.table, aws, settings.usage_days),
             is_remote=True,
         )
     return Stores(
         keys=FileKeys(key_file(settings)),
         health=FileHealth(settings.home / "health.json"),
+        usage=SqliteUsage(settings.home / FILE_NAME, settings.usage_days),
         runs=SqliteRuns(settings.home / "motes.sqlite"),
         is_remote=False,
     )

@@ -67,6 +67,7 @@ def _row(
 ) -> Vendor:
     return Vendor(
         id=id,
+        priced_as="aws",
         base_url=base_url,
         surfaces=surfaces,
         auth=Auth("sigv4", service),

@@ -213,6 +213,7 @@ CHINA: Final = (
     Vendor(
         # In China: https://api.moonshot.cn/v1
         id="moonshot",
+        priced_as="moonshotai",
         base_url="https://api.moonshot.ai/v1",
         addresses={"sk-kimi-": "https://api.kimi.com/coding/v1"},
         surfaces=(CHAT, messages(MOONSHOT, "anthropic/v1/messages", "/v1")),

@@ -78,6 +78,7 @@ CLOUDS: Final = (
     Vendor(
         # The key is a token of Google's OAuth, which the operator renews; `global` has no place in the host.
         id="vertex",
+        priced_as="google",
         base_url="",
         address="https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}",
         surfaces=(

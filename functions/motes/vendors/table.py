@@ -61,6 +61,7 @@ _ROWS: Final = (
     ),
     Vendor(
         id="gemini",
+        priced_as="google",
         base_url="https://generativelanguage.googleapis.com",
         surfaces=(GENERATE, INTERACTIONS),
         model_surfaces=ONLY_INTERACTIONS,
@@ -116,6 +117,7 @@ _ROWS: Final = (
     ),
     Vendor(
         id="xai",
+        priced_as="x-ai",
         base_url="https://api.x.ai/v1",
         surfaces=(
             CHAT,
@@ -198,6 +200,7 @@ _ROWS: Final = (
     ),
     Vendor(
         id="togetherai",
+        priced_as="together",
         base_url="https://api.together.xyz/v1",
         surfaces=(CHAT,),
         key_name="TOGETHER_API_KEY",

@@ -109,6 +109,7 @@ class Vendor:
     what an operator's own address looks like, where the row has none. `addresses` are those of other keys of
     the same vendor, by what these keys begin with. `model_list` is None where there is no list that says what
     can be asked for; `models` stand for it then. `resources` are the kinds of files that lie there.
+    `priced_as` is what genai-prices calls the provider whose prices hold, where that is not the id.
     """
 
     id: str
@@ -126,5 +127,6 @@ class Vendor:
     addresses: Mapping[str, str] = field(default_factory=dict)
     model_list: ModelList | None = BY_DIALECT
     resources: tuple[ResourceKind, ...] = ()
+    priced_as: str | None = None
     models: tuple[str, ...] = ()
     """A few models to list; a vendor serves whatever name it knows."""

@@ -1,0 +1,170 @@
+"""What each run used, kept until it is stored: after the last byte, by the chore `write`.
+
+Must never delay a stream, nor lose a row to a store that fails or a chore that has no time left: what was not
+written is written with the next one, as long as there are not too many.
+"""
+
+import asyncio
+import logging
+from contextlib import suppress
+from dataclasses import replace
+from typing import Final
+
+from motes import particles as p
+from motes.api.logline import logline
+from motes.api.prices import PriceBook
+from motes.costs import Pricing, prompt_of
+from motes.dataclass import dataclass
+from motes.egress.finish import finish_reason
+from motes.errors import StoreError
+from motes.executor.observer import NullObserver, Observer, SlowRequest
+from motes.store.runs import StoredRun
+from motes.store.usage import FinishClass, UsageRow, UsageStore
+
+_log = logging.getLogger("motes.api")
+
+_PRICE_SECONDS: Final = 0.5
+"""So long a row waits for its price; then it is written without, and once more when the price is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    row: UsageRow
+    label: str
+    metrics: p.Metrics
+    has_price: bool
+
+
+class Ledger:
+    """The rows of this process that are not stored yet, `most` of them at most."""
+
+    def __init__(self, store: UsageStore, prices: PriceBook, most: int = 10_000) -> None:
+        self._store = store
+        self._prices = prices
+        self._most = most
+        self._entries: dict[str, _Entry] = {}
+        self._writing = asyncio.Lock()
+
+    def pricing(self, run: StoredRun) -> Pricing:
+        """How that run is priced. Who brought the vendor's key owes the gateway nothing."""
+        return _free if run.has_own_key else self._prices.pricing(_label(run))
+
+    def observer(self, inner: Observer, run: StoredRun) -> Observer:
+        """An observer of one run, around the gateway's own."""
+        return RunObserver(self, inner, run)
+
+    def rejoining(self, run: StoredRun) -> Observer:
+        """An observer of one run that is read again at its vendor: only its good end is news."""
+        return RunObserver(self, NullObserver(), run, is_first=False)
+
+    def note(self, run: StoredRun, end: p.End, metrics: p.Metrics) -> None:
+        """A run is over."""
+        cost = metrics.cost
+        row = UsageRow(
+            run=run.id,
+            at=run.created,
+            key=run.caller,
+            vendor=run.vendor,
+            model=run.model,
+            finish=finish_class(end, metrics),
+            source=metrics.source,
+            tokens_in=prompt_of(metrics),
+            tokens_cached=metrics.tokens_cache_read,
+            tokens_written=metrics.tokens_cache_write,
+            tokens_out=metrics.tokens_out,
+            tokens_reasoning=metrics.tokens_out_reasoning,
+            cost=None if cost is None else cost.amount,
+            margin=float(self._prices.margin),
+            context=run.context,
+        )
+        if len(self._entries) >= self._most:
+            lost = self._entries.pop(next(iter(self._entries)))
+            _log.error(logline("usage_lost", run=lost.row.run, model=lost.label))
+        is_free = run.has_own_key or metrics.tokens_out is None
+        self._entries[row.run] = _Entry(
+            row=row, label=_label(run), metrics=metrics, has_price=is_free or cost is not None
+        )
+
+    async def write(self) -> None:
+        """Store what there is. Never raises."""
+        async with self._writing:
+            entries = list(self._entries.values())
+            if entries:
+                await self._write(entries)
+
+    async def _write(self, entries: list[_Entry]) -> None:
+        await self._wait_for_prices({entry.label for entry in entries if not entry.has_price})
+        priced = [self._priced(entry) for entry in entries]
+        try:
+            await self._store.add([entry.row for entry in priced])
+        except StoreError as error:
+            _log.warning(logline("usage_not_recorded", rows=len(priced), error=error.message))
+            return
+        for entry in priced:
+            if entry.has_price:
+                self._entries.pop(entry.row.run, None)
+
+    async def _wait_for_prices(self, labels: set[str]) -> None:
+        waiting = [self._prices.settled(label) for label in labels if not self._prices.is_settled(label)]
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PRICE_SECONDS):
+                await asyncio.gather(*waiting)
+
+    def _priced(self, entry: _Entry) -> _Entry:
+        if entry.has_price:
+            return entry
+        cost = self._prices.pricing(entry.label)(entry.metrics)
+        amount = None if cost is None else cost.amount
+        return replace(
+            entry, row=replace(entry.row, cost=amount), has_price=self._prices.is_settled(entry.label)
+        )
+
+
+class RunObserver:
+    """An `Observer` of one run that has its end entered, and passes everything on."""
+
+    def __init__(self, ledger: Ledger, inner: Observer, run: StoredRun, *, is_first: bool = True) -> None:
+        self._ledger = ledger
+        self._inner = inner
+        self._run = run
+        self._is_first = is_first
+
+    def slow_request(self, report: SlowRequest) -> None:
+        """See `Observer`."""
+        self._inner.slow_request(report)
+
+    def retrying(self, label: str, reset: p.RetryReset) -> None:
+        """See `Observer`."""
+        self._inner.retrying(label, reset)
+
+    def failed(self, label: str, issue: p.Issue) -> None:
+        """See `Observer`."""
+        self._inner.failed(label, issue)
+
+    def bug(self, label: str, error: Exception) -> None:
+        """See `Observer`."""
+        self._inner.bug(label, error)
+
+    def run_ended(self, label: str, end: p.End, metrics: p.Metrics) -> None:
+        """See `Observer`."""
+        self._inner.run_ended(label, end, metrics)
+        if self._is_first or end.stop is not None:
+            self._ledger.note(self._run, end, metrics)
+
+
+def finish_class(end: p.End, metrics: p.Metrics) -> FinishClass:
+    """How a run ended, for who pays for it."""
+    word = finish_reason(end, refused=False)
+    if word is not None:
+        return word
+    if end.reason == "done-dispatch-aborted":
+        return "cancelled"
+    return "failed" if metrics.tokens_out is None else "cut"
+
+
+def _label(run: StoredRun) -> str:
+    return f"{run.vendor}/{run.model}"
+
+
+def _free(_: p.Metrics) -> p.Cost | None:
+    return None

@@ -1,0 +1,115 @@
+"""Usage rows in one file of `MOTES_HOME`.
+
+Each method is one transaction in a thread, on a connection of its own; `sqlite3` is imported with the first.
+The file is readable by its owner only. Must never be used over a network's file system.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from motes.errors import StoreError
+from motes.store.usage import DAY, UsageRow
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+T = TypeVar("T")
+
+FILE_NAME: Final = "usage.sqlite"
+
+_BUSY_SECONDS: Final = 10.0
+_PAGE: Final = 5000
+_COLUMNS: Final = (
+    "run",
+    "at",
+    "key",
+    "vendor",
+    "model",
+    "finish",
+    "source",
+    "tokens_in",
+    "tokens_cached",
+    "tokens_written",
+    "tokens_out",
+    "tokens_reasoning",
+    "cost",
+    "currency",
+    "margin",
+    "context",
+)
+_LIST: Final = ", ".join(f'"{name}"' for name in _COLUMNS)
+_MAKE: Final = (
+    """CREATE TABLE IF NOT EXISTS usage (
+        run TEXT PRIMARY KEY, at REAL NOT NULL, "key" TEXT NOT NULL, vendor TEXT NOT NULL,
+        model TEXT NOT NULL, finish TEXT NOT NULL, source TEXT NOT NULL, tokens_in INTEGER,
+        tokens_cached INTEGER, tokens_written INTEGER, tokens_out INTEGER, tokens_reasoning INTEGER,
+        cost REAL, currency TEXT NOT NULL, margin REAL NOT NULL, context TEXT
+    ) WITHOUT ROWID""",
+    "CREATE INDEX IF NOT EXISTS usage_by_time ON usage (at, run)",
+)
+_ADD: Final = f"INSERT OR REPLACE INTO usage ({_LIST}) VALUES ({', '.join('?' for _ in _COLUMNS)})"  # noqa: S608 (our words)
+_READ: Final = f"SELECT {_LIST} FROM usage WHERE (at, run) > (?, ?) AND at < ? ORDER BY at, run LIMIT ?"  # noqa: S608 (our words)
+
+
+class SqliteUsage:
+    """A `UsageStore`. Rows older than `days` go when others come."""
+
+    def __init__(self, path: Path, days: int, now: Callable[[], float] = time.time) -> None:
+        self.path = path
+        self._days = days
+        self._now = now
+
+    async def add(self, rows: Sequence[UsageRow]) -> None:
+        """See `UsageStore`."""
+        values = [tuple(getattr(row, name) for name in _COLUMNS) for row in rows]
+        outdated = self._now() - self._days * DAY
+
+        def added(db: "Connection") -> None:
+            db.executemany(_ADD, values)
+            db.execute("DELETE FROM usage WHERE at < ?", (outdated,))
+
+        await self._do(added)
+
+    async def between(self, since: float, until: float) -> AsyncIterator[Sequence[UsageRow]]:
+        """See `UsageStore`."""
+        # No run's id is smaller than an empty one.
+        last: tuple[float, str] = (max(since, self._now() - self._days * DAY), "")
+        while page := await self._page(last, until):
+            yield page
+            last = (page[-1].at, page[-1].run)
+
+    async def _page(self, last: tuple[float, str], until: float) -> Sequence[UsageRow]:
+        if not self.path.exists():
+            return ()
+        rows = await self._do(lambda db: db.execute(_READ, (*last, until, _PAGE)).fetchall())
+        return [UsageRow(**dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+
+    async def _do(self, work: "Callable[[Connection], T]") -> T:
+        return await asyncio.to_thread(self._done, work)
+
+    def _done(self, work: "Callable[[Connection], T]") -> T:
+        import sqlite3
+
+        try:
+            with closing(_opened(self.path)) as db, db:
+                for statement in _MAKE:
+                    db.execute(statement)
+                return work(db)
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path}: usage cannot be kept now: {error}") from None
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from None
+
+
+def _opened(path: Path) -> "Connection":
+    import sqlite3
+
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # Made here, since SQLite would make it readable by all.
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    return sqlite3.connect(path, timeout=_BUSY_SECONDS)
