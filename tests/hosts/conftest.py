@@ -40,6 +40,8 @@ def launch(tmp_path_factory: pytest.TempPathFactory, listening: Upstream) -> Ite
                 "MOTES_HOME": str(home),
                 "MOTES_CONFIG": str(home / "motes.toml"),
                 "MOTES_API_KEY": KEY,
+                # Each process would load it anew; here times are measured.
+                "MOTES_PRICE_LIST": "none",
                 **options.pop("environ", {}),
             }
             return stack.enter_context(FakeLambda(command, environ, **options))

@@ -110,13 +110,12 @@ def listed(row: Vendor | None, model: str) -> Price | None:
     """By the provider's name or its address, and never by the model's name alone: who runs an open model on
     his own machine pays nobody for it.
     """
-    try:
-        from genai_prices.data_snapshot import get_snapshot
-    except ImportError:
+    from motes.api.price_list import price_list
+
+    snapshot = price_list()
+    if row is None or snapshot is None:
         return None
-    if row is None:
-        return None
-    snapshot, name = get_snapshot(), row.priced_as or row.id
+    name = row.priced_as or row.id
     try:
         provider = next((one for one in snapshot.providers if one.id == name), None)
         if provider is None:

@@ -220,15 +220,16 @@ def _index(event: Json | wire.BlockStart | wire.BlockDelta) -> object:
 
 def _say_usage(raw: object, out: Emitter, *, partial: bool) -> None:
     usage = cast("wire.Usage", obj(raw))
-    written = count(usage.get("cache_creation_input_tokens"))
+    written, lasting = count(usage.get("cache_creation_input_tokens")), obj(usage.get("cache_creation"))
     if written is None:
-        split = [count(value) for value in obj(usage.get("cache_creation")).values()]
+        split = [count(value) for value in lasting.values()]
         written = sum(value for value in split if value is not None) if any(split) else None
     out.usage(
         partial=partial,
         tokens_in=count(usage.get("input_tokens")),
         tokens_cache_read=count(usage.get("cache_read_input_tokens")),
         tokens_cache_write=written,
+        tokens_cache_write_1h=count(lasting.get("ephemeral_1h_input_tokens")),
         tokens_out=count(usage.get("output_tokens")),
         tokens_out_reasoning=count(obj(usage.get("output_tokens_details")).get("thinking_tokens")),
         cost_cents=_cents(usage.get("cost")),

@@ -47,6 +47,7 @@ class Usage(TypedDict, total=False):
     cacheWriteInputTokens: int
     cacheReadInputTokenCount: int
     cacheWriteInputTokenCount: int
+    cacheDetails: list[dict[str, Any]]
 
 
 class Metadata(TypedDict, total=False):

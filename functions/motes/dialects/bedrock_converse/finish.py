@@ -8,7 +8,7 @@ Source: Amazon Bedrock API reference, "MessageStopEvent", "TokenUsage" and "Conv
 from collections.abc import Mapping
 from typing import Final, cast
 
-from motes.dialects.bedrock_converse.events import Metadata, Usage, count, obj, text
+from motes.dialects.bedrock_converse.events import Metadata, Usage, count, obj, objects, text
 from motes.errors import ErrorKind, VendorError
 from motes.particles import StopReason
 from motes.transmitter import Emitter
@@ -44,6 +44,7 @@ def say_metadata(metadata: Metadata, out: Emitter) -> None:
         tokens_in=count(usage.get("inputTokens")),
         tokens_cache_read=_first(usage.get("cacheReadInputTokens"), usage.get("cacheReadInputTokenCount")),
         tokens_cache_write=_first(usage.get("cacheWriteInputTokens"), usage.get("cacheWriteInputTokenCount")),
+        tokens_cache_write_1h=_lasting(usage),
         tokens_out=count(usage.get("outputTokens")),
         tokens_total=count(usage.get("totalTokens")),
         inner_ms=count(obj(metadata.get("metrics")).get("latencyMs")),
@@ -56,6 +57,15 @@ def guardrail_of(metadata: Metadata) -> str | None:
     """Why a guardrail stepped in, where the request asked for its trace."""
     guardrail = obj(obj(metadata.get("trace")).get("guardrail"))
     return " ".join(text(guardrail.get("actionReason")).split()) or None
+
+
+def _lasting(usage: Usage) -> int | None:
+    """What was written to the cache for an hour, where the times are told apart."""
+    found = [
+        count(row.get("inputTokens")) for row in objects(usage.get("cacheDetails")) if row.get("ttl") == "1h"
+    ]
+    known = [tokens for tokens in found if tokens is not None]
+    return sum(known) if known else None
 
 
 def _first(*values: object) -> int | None:

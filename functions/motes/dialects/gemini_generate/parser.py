@@ -19,7 +19,14 @@ from motes.quirks import NO_QUIRKS, Quirks
 from motes.transmitter import Emitter
 
 _LONGEST_DONE: Final = 64
-_DETAILS: Final = frozenset({"tokens_cache_read", "tokens_out_reasoning"})
+_MEDIA: Final = ("audio", "image")
+_DETAILS: Final = frozenset(
+    {
+        "tokens_cache_read",
+        "tokens_out_reasoning",
+        *(f"tokens_{way}_{kind}" for way in ("in", "out") for kind in _MEDIA),
+    }
+)
 
 
 class GenerateParser:
@@ -153,4 +160,15 @@ def _counts(metadata: UsageMetadata) -> dict[str, int]:
         "tokens_out_reasoning": thoughts,
         "tokens_total": total if given is None else total or given + spent,
     }
+    found |= _by_modality(metadata, "promptTokensDetails", "in")
+    found |= _by_modality(metadata, "candidatesTokensDetails", "out")
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _by_modality(metadata: UsageMetadata, name: str, way: str) -> dict[str, int | None]:
+    """What of input or output was sound and what was pictures."""
+    told = {
+        str(member(row, "modality")).lower(): count(member(row, "tokenCount"))
+        for row in objects(member(metadata, name))
+    }
+    return {f"tokens_{way}_{kind}": told.get(kind) for kind in _MEDIA}

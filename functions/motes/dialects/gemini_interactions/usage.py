@@ -4,7 +4,7 @@ Must never turn an unknown count into zero. Source: google-genai 3.6.1, `Usage` 
 deep research may end without any usage; asking for it again is whoever's job who keeps the run.
 """
 
-from motes.dialects.gemini_interactions.fields import Json, count
+from motes.dialects.gemini_interactions.fields import Json, count, rows, text
 from motes.transmitter import Emitter
 
 
@@ -26,4 +26,12 @@ def tell(usage: Json, out: Emitter, *, partial: bool = False) -> None:
         tokens_out=None if unknown else (answer or 0) + (thoughts or 0),
         tokens_out_reasoning=thoughts,
         tokens_total=count(usage, "total_tokens"),
+        **_by_modality(usage, "input_tokens_by_modality", "in"),
+        **_by_modality(usage, "output_tokens_by_modality", "out"),
     )
+
+
+def _by_modality(usage: Json, name: str, way: str) -> dict[str, int | None]:
+    """What of input or output was sound and what was pictures."""
+    told = {text(row, "modality").lower(): count(row, "tokens") for row in rows(usage, name)}
+    return {f"tokens_{way}_{kind}": told.get(kind) for kind in ("audio", "image")}

@@ -10,7 +10,7 @@ Sources: the vendors' API references, read 2026-11-29.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from motes.dialects.openai_chat.fields import count, inner, number
+from motes.dialects.openai_chat.fields import NOTHING, count, inner, number
 
 Counts = dict[str, float | None]
 
@@ -40,6 +40,7 @@ def counts_of(usage: Mapping[str, Any], *, reasoning_inside: bool) -> Counts:
         "tokens_out_reasoning": reasoning,
         "tokens_total": count(usage, "total_tokens"),
         "cost_cents": _cost(usage),
+        **_media(usage),
         **_speed(usage, output),
     }
 
@@ -53,6 +54,7 @@ def inference_cost(event: Mapping[str, Any]) -> Counts:
         "tokens_in": count(usage, "inputTokens"),
         "tokens_cache_read": count(usage, "cacheReadTokens"),
         "tokens_cache_write": sum(known) if known else None,
+        "tokens_cache_write_1h": writes[1],
         "tokens_out": count(usage, "outputTokens"),
         "tokens_out_reasoning": count(usage, "reasoningTokens"),
         "cost_cents": _cost(event),
@@ -61,11 +63,7 @@ def inference_cost(event: Mapping[str, Any]) -> Counts:
 
 def _input(usage: Mapping[str, Any]) -> tuple[int | None, int | None, int | None]:
     """All input, and what of it was read from and written to a cache."""
-    details = (
-        inner(usage, "prompt_tokens_details")
-        or inner(usage, "input_tokens_details")
-        or inner(usage, "prompt_token_details")
-    )
+    details = _input_details(usage)
     prompt = count(usage, "prompt_tokens", "input_tokens")
     read = count(details, "cached_tokens")
     if read is None:
@@ -86,14 +84,33 @@ def _input(usage: Mapping[str, Any]) -> tuple[int | None, int | None, int | None
     return prompt, read, written
 
 
+def _input_details(usage: Mapping[str, Any]) -> Mapping[str, Any]:
+    names = ("prompt_tokens_details", "input_tokens_details", "prompt_token_details")
+    return next((found for name in names if (found := inner(usage, name))), NOTHING)
+
+
+def _output_details(usage: Mapping[str, Any]) -> Mapping[str, Any]:
+    return inner(usage, "completion_tokens_details") or inner(usage, "output_tokens_details")
+
+
+def _media(usage: Mapping[str, Any]) -> Counts:
+    """What of input and output was sound and what was pictures."""
+    given, made = _input_details(usage), _output_details(usage)
+    return {
+        "tokens_in_audio": count(given, "audio_tokens"),
+        "tokens_in_image": count(given, "image_tokens"),
+        "tokens_out_audio": count(made, "audio_tokens"),
+        "tokens_out_image": count(made, "image_tokens"),
+    }
+
+
 def _part_of(prompt: int | None, tokens: int | None) -> int | None:
     """A count that is no part of the prompt counts something else: such servers keep sums of their own."""
     return None if prompt is not None and tokens is not None and tokens > prompt else tokens
 
 
 def _reasoning(usage: Mapping[str, Any]) -> int | None:
-    details = inner(usage, "completion_tokens_details") or inner(usage, "output_tokens_details")
-    inside = count(details, "reasoning_tokens")
+    inside = count(_output_details(usage), "reasoning_tokens")
     return count(usage, "reasoning_tokens") if inside is None else inside
 
 

@@ -18,7 +18,7 @@ def tell(usage: Json, out: Emitter) -> None:
     """Say what one usage object counts."""
     if not usage:
         return
-    details = inner(usage, "input_tokens_details")
+    details, made = inner(usage, "input_tokens_details"), inner(usage, "output_tokens_details")
     prompt = count(usage, "input_tokens")
     read = count(details, "cached_tokens", "cache_read_input_tokens")
     written = count(details, "cache_write_tokens", "cache_creation_input_tokens")
@@ -32,7 +32,11 @@ def tell(usage: Json, out: Emitter) -> None:
         tokens_cache_read=read,
         tokens_cache_write=written,
         tokens_out=output,
-        tokens_out_reasoning=count(inner(usage, "output_tokens_details"), "reasoning_tokens"),
+        tokens_out_reasoning=count(made, "reasoning_tokens"),
+        tokens_in_audio=count(details, "audio_tokens"),
+        tokens_in_image=count(details, "image_tokens"),
+        tokens_out_audio=count(made, "audio_tokens"),
+        tokens_out_image=count(made, "image_tokens"),
         tokens_total=count(usage, "total_tokens"),
         cost_cents=_cost(usage),
     )
