@@ -9,7 +9,7 @@ import pytest
 
 from fakes.serving import ASK, STREAM, client, serving, vendor_row
 from fakes.upstream import SSE_HEAD, Reset, Sleep, UntilGone, answer, chat_chunk
-from motes.store.usage_sqlite import FILE_NAME, SqliteUsage
+from motes.store.sqlite_usage import FILE_NAME, SqliteUsage
 
 CHAT, PARTICLES = "/chat/completions", "/particles"
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
