@@ -248,6 +248,10 @@ PLACES: dict[str, Callable[[str], tuple[str, str]]] = {
         vendor_row(url).replace(f'"{KEY}"', f"'{ODD_KEY}'") + 'auth = "header:x-goog-api-key"\n',
         ODD_KEY,
     ),
+    "a password in the address": lambda url: (
+        vendor_row(url.replace("http://", "http://somebody:pw-0123456789abcdef@")) + 'auth = "none"\n',
+        "pw-0123456789abcdef",
+    ),
     "a header of one's own": lambda url: (
         vendor_row(url) + '[vendors.fake.headers]\nx-proxy-token = "pt-0123456789abcdef"\n',
         "pt-0123456789abcdef",
@@ -264,7 +268,8 @@ def test_no_secret_is_kept_whoever_repeats_it(
     upstream.play(*echo(upstream, secret))
     said = "".join(capture("-o", "rec", "-m", "fake/m"))
     sent = upstream.received[0]
-    assert secret in "".join(sent.headers.values()) or quote(secret) in sent.path
+    heads = "".join(sent.headers.values())
+    assert secret in heads or quote(secret) in sent.path or "Basic " in heads
     nothing_tells(tmp_path / "rec", secret, said)
     assert "starred out" in said
     folder = kept(tmp_path / "rec")
