@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 
 _PATIENCE = 10.0
@@ -24,7 +24,9 @@ Answer = tuple[int, bytes]
 
 
 @contextmanager
-def answering(answer: Callable[[Asked], Awaitable[Answer]]) -> Iterator[int]:
+def answering(
+    answer: Callable[[Asked], Awaitable[Answer]], afterwards: Callable[[], Awaitable[None]] | None = None
+) -> Iterator[int]:
     """The server for as long as the block lasts; gives its port."""
     loop, ready, ports = asyncio.new_event_loop(), threading.Event(), []
     stop = asyncio.Event()
@@ -34,8 +36,14 @@ def answering(answer: Callable[[Asked], Awaitable[Answer]]) -> Iterator[int]:
             ports.append(server.sockets[0].getsockname()[1])
             ready.set()
             await stop.wait()
-        for task in asyncio.all_tasks() - {asyncio.current_task()}:
-            task.cancel()
+        talks = asyncio.all_tasks() - {asyncio.current_task()}
+        for talk in talks:
+            talk.cancel()
+        await asyncio.gather(*talks, return_exceptions=True)
+        if afterwards is not None:
+            await afterwards()
+        # A transport that was closed is gone a turn later.
+        await asyncio.sleep(0)
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
     thread.start()
@@ -45,14 +53,13 @@ def answering(answer: Callable[[Asked], Awaitable[Answer]]) -> Iterator[int]:
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join(_PATIENCE)
-        loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
 
 
 async def _talk(
     answer: Callable[[Asked], Awaitable[Answer]], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+    with closing(writer), suppress(OSError, asyncio.IncompleteReadError):
         while True:
             status, body = await answer(await _read(reader))
             if status == 0:
@@ -60,7 +67,6 @@ async def _talk(
             head = f"HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
             writer.write(head.encode() + body)
             await writer.drain()
-    writer.close()
 
 
 async def _read(reader: asyncio.StreamReader) -> Asked:

@@ -35,7 +35,7 @@ class RunVendor:
             self.base_url = f"http://127.0.0.1:{port}/v1"
             yield self
 
-    def wait_until_deleted(self, count: int, seconds: float = 120.0) -> bool:
+    def wait_until_deleted(self, count: int, seconds: float = 1200.0) -> bool:
         with self.progress:
             return self.progress.wait_for(lambda: len(self.deleted) >= count, seconds)
 
