@@ -160,9 +160,9 @@ class Client:
         """Stop a run. See `AsyncClient.cancel`."""
         self._thread.run(self._client.cancel(run_id))
 
-    def delete(self, run_id: str) -> None:
-        """Have a run forgotten. See `AsyncClient.delete`."""
-        self._thread.run(self._client.delete(run_id))
+    def delete(self, run_id: str) -> bool:
+        """Have a run forgotten: whether it is. See `AsyncClient.delete`."""
+        return self._thread.run(self._client.delete(run_id))
 
     def models(self) -> list[Model]:
         """What can be asked for. See `AsyncClient.models`."""

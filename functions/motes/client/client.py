@@ -111,9 +111,11 @@ class AsyncClient:
         """Stop a run at the gateway and at its vendor. Raises RunNotFound, GatewayError, Unauthenticated."""
         await self._desk.cancel(run_id)
 
-    async def delete(self, run_id: str) -> None:
-        """Have a run forgotten by the gateway and its vendor. Raises as `cancel` does."""
-        await self._desk.delete(run_id)
+    async def delete(self, run_id: str) -> bool:
+        """Have a run forgotten by the gateway and its vendor. False where the vendor does not obey yet: the
+        gateway goes on trying. Raises as `cancel` does.
+        """
+        return await self._desk.delete(run_id)
 
     async def models(self) -> list[Model]:
         """What can be asked for. Raises GatewayError or Unauthenticated."""
@@ -138,7 +140,7 @@ class AsyncClient:
         self, request: Request, model: str | None, restart: Restart, *, resumable: bool, keeps: bool = True
     ) -> Stream:
         body = body_of(request, model or self._model, self._aliases, resumable=resumable)
-        return Stream(self._task(body=body), restart, keeps=keeps)
+        return Stream(self._task(body=body, is_kept=resumable), restart, keeps=keeps)
 
     def _task(self, **what: Any) -> Task:
         return Task(line=self._desk.line, patience=self._patience, **what)

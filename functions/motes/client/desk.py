@@ -31,8 +31,8 @@ class Desk(Protocol):
         """Stop a run."""
         ...
 
-    async def delete(self, run_id: str) -> None:
-        """Forget a run."""
+    async def delete(self, run_id: str) -> bool:
+        """Forget a run: whether that is done."""
         ...
 
     async def models(self) -> list[Model]:

@@ -56,7 +56,7 @@ class DirectDesk:
         """See `Desk`."""
         raise RunNotFound(_NO_RUNS, param=run_id)
 
-    async def delete(self, run_id: str) -> None:
+    async def delete(self, run_id: str) -> bool:
         """See `Desk`."""
         raise RunNotFound(_NO_RUNS, param=run_id)
 

@@ -132,9 +132,10 @@ class GatewayDesk:
         """See `Desk`."""
         await self._asked("POST", f"/runs/{quote(run_id, safe='')}/cancel")
 
-    async def delete(self, run_id: str) -> None:
+    async def delete(self, run_id: str) -> bool:
         """See `Desk`."""
-        await self._asked("DELETE", f"/runs/{quote(run_id, safe='')}")
+        told = await self._asked("DELETE", f"/runs/{quote(run_id, safe='')}")
+        return not isinstance(told, Mapping) or told.get("deleted") is not False
 
     async def models(self) -> list[Model]:
         """See `Desk`."""

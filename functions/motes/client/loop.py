@@ -26,13 +26,24 @@ _Plan = Literal["rejoin", "begin", "restart", "fail"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What a loop is to do: a `body` to begin a run with, or the run to join after the particle `after`."""
+    """What a loop is to do: a `body` to begin a run with, or the run to join after the particle `after`. The
+    run `is_kept` where that was asked for.
+    """
 
     line: Line
     patience: Patience
     body: Mapping[str, Any] | None = None
+    is_kept: bool = False
     run_id: str | None = None
     after: int = 0
+
+
+def _hands_off(particle: p.Particle) -> bool:
+    """Whether a process says that it leaves a run which goes on without it."""
+    error = particle.error if isinstance(particle, p.Issue) else None
+    if error is None or not error.retryable:
+        return False
+    return error.code == _HAND_OFF or "resume" in (error.details or {})
 
 
 class Loop:
@@ -96,8 +107,9 @@ class Loop:
 
     @property
     def _can_rejoin(self) -> bool:
-        """Whether it is known where to go on: particles were numbered, or none came yet."""
-        return self.run_id is not None and (self._has_numbers or not self._has_begun)
+        """Whether it is known where to go on: particles are numbered, or will be and none came yet."""
+        will_be = self._task.is_kept and not self._has_begun
+        return self.run_id is not None and (self._has_numbers or will_be)
 
     def _meet(self, run_id: str) -> None:
         self.run_id = run_id
@@ -131,9 +143,7 @@ class Loop:
         """Whether the gateway's time is over and the run's is not: these words are for us."""
         if self._held:
             return True
-        error = particle.error if isinstance(particle, p.Issue) else None
-        told = error is not None and error.code == _HAND_OFF and error.retryable
-        return told and self._can_rejoin
+        return self._can_rejoin and _hands_off(particle)
 
     def _handed_off(self) -> Broken | None:
         issue = self._held[0] if self._held else None
@@ -145,6 +155,8 @@ class Loop:
             self._failures = 0
         if self._held:
             self._last_words, self._held = self._held, []
+        if broken.particles:
+            self._refused(broken.particles)
         self._cause = self._cause or broken
         plan = self._plan(broken)
         if plan == "fail":
@@ -155,10 +167,18 @@ class Loop:
         if plan == "restart":
             self._restarts += 1
             attempt = self._restarts
-        at_once = broken.error.code == _HAND_OFF and self._failures == 1
+        at_once = bool(self._last_words) and self._failures == 1
         delay = 0.0 if at_once else self._task.patience.delay(attempt, broken.error.retry_after)
         self._announce(plan, broken.error, attempt, most, delay)
         await asyncio.sleep(delay)
+
+    def _refused(self, run: tuple[p.Particle, ...]) -> None:
+        """A run that was handed off before anything of it could be seen: its id stands in its last words."""
+        for particle in run:
+            error = particle.error if isinstance(particle, p.Issue) else None
+            run_id = (error.details or {}).get("run_id") if error and _hands_off(particle) else None
+            if isinstance(run_id, str) and self._task.is_kept:
+                self.run_id, self._last_words = run_id, list(run)
 
     def _plan(self, broken: Broken) -> _Plan:
         most = self._task.patience.attempts

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Final
 
 import httpx
 
@@ -84,6 +85,9 @@ def _source(run: Run) -> AsyncGenerator[Batch, None]:
     return in_own_task(transformed(source, run), run.pulse)
 
 
+_LINE_PHASES: Final = ("dispatch-fetch", "dispatch-read")
+
+
 def _ends(batch: Batch) -> bool:
     return bool(batch) and isinstance(batch[-1], p.End)
 
@@ -101,7 +105,7 @@ class _Telling:
         out = list[p.Particle]()
         for particle in batch:
             shown = without_secrets(particle, self._run.dispatch.secrets)
-            if isinstance(shown, p.End | p.Issue | p.Note):
+            if isinstance(shown, p.End | p.Issue | p.Note) and not self._goes_on_elsewhere(shown):
                 out += self._watch.last_metrics(shown, now)
             if isinstance(shown, p.End):
                 self._end = shown
@@ -109,6 +113,13 @@ class _Telling:
                 self._run.observer.failed(self._run.dispatch.label, shown)
             out.append(self._watch.stamped(shown, now))
         return out
+
+    def _goes_on_elsewhere(self, particle: p.Particle) -> bool:
+        """Whether it may be that only our line to a run ends. An estimate would be a particle more than
+        whoever takes up the run counts, and he would leave out one of its own for it.
+        """
+        lives_on = self._run.progress.handle is not None
+        return lives_on and isinstance(particle, p.Issue) and particle.phase in _LINE_PHASES
 
     def over(self, now: float) -> None:
         """The run is over, whichever way."""
