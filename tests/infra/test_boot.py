@@ -113,6 +113,41 @@ def test_the_other_handlers_can_be_loaded_from_their_artefacts_alone(
     assert done.returncode == 0, done.stderr
 
 
+def test_a_round_of_cleaning_up_needs_nothing_but_its_artefact(native: Path, tmp_path: Path) -> None:
+    """Down to the HTTP client: a run is due whose vendor does not answer."""
+    program = """
+import asyncio
+from pathlib import Path
+from motes.particles import UpstreamHandle
+from motes.store.runs import ReplyForm, StoredRun
+from motes.store.sqlite import SqliteRuns
+from motes.hosts.cleanup import handler
+run = StoredRun(
+    id="r1", owner="o", caller="c", vendor="openai", model="m", dialect="openai-responses", created=1.0,
+    reply=ReplyForm(model="m", created=1), state="finished", due_at=1.0,
+    handle=UpstreamHandle("vnd.oai.responses", "resp_1"),
+)
+assert asyncio.run(SqliteRuns(Path("home/motes.sqlite").resolve()).put(run))
+summary = handler({}, None)
+assert (summary["postponed"], summary["is_done"]) == (1, True), summary
+"""
+    environ = {
+        "PYTHONPATH": str(native / "CleanupFunction"),
+        "MOTES_HOME": str(tmp_path / "home"),
+        "OPENAI_API_KEY": "sk-vendor",
+        "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
+    }
+    done = subprocess.run(
+        [str(bare_python(tmp_path)), "-P", "-c", program],
+        env=environ,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 @contextmanager
 def behind_the_adapter(artefact: Path, folder: Path, environ: dict[str, str]) -> Iterator[str]:
     """As Lambda Web Adapter starts it: the handler, with a port to listen on and no argument."""

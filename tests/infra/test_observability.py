@@ -33,6 +33,7 @@ def looks_at(alarm: dict[str, Any]) -> set[tuple[str, str]]:
         ("TruncationAlarm", (NAMESPACE, "Truncations")),
         ("StreamNearTheLimit", ("AWS/Lambda", "Duration")),
         ("DeadLetters", ("AWS/SQS", "ApproximateNumberOfMessagesVisible")),
+        ("ParkedRuns", (NAMESPACE, "RunsParked")),
         ("TableThrottles", ("AWS/DynamoDB", "WriteThrottleEvents")),
     ],
 )
@@ -53,15 +54,22 @@ def test_alarms_on_our_own_metrics_use_the_dimension_the_log_writes(
     alarms: dict[str, dict[str, Any]],
 ) -> None:
     ours = [alarm for alarm in alarms.values() if alarm.get("Namespace") == NAMESPACE]
-    assert len(ours) == 2
-    for alarm in ours:
-        assert alarm["Dimensions"] == [{"Name": FUNCTION, "Value": {"Ref": "StreamFunction"}}]
+    told = {alarm["MetricName"]: alarm["Dimensions"] for alarm in ours}
+    assert told == {
+        metric: [{"Name": FUNCTION, "Value": {"Ref": function}}]
+        for metric, function in (
+            ("SlowRequests", "StreamFunction"),
+            ("Truncations", "StreamFunction"),
+            ("RunsParked", "CleanupFunction"),
+        )
+    }
 
 
 def test_the_metrics_the_alarms_look_at_are_those_the_log_writes() -> None:
     source = (ROOT / "functions" / "motes" / "hosts" / "json_log.py").read_text()
     assert '"SlowRequests"' in source
     assert '"Truncations"' in source
+    assert '"RunsParked"' in source
 
 
 def test_the_near_limit_alarm_is_a_share_of_the_timeout(alarms: dict[str, dict[str, Any]]) -> None:

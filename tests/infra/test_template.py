@@ -223,7 +223,7 @@ def test_what_anyone_can_reach_can_neither_list_nor_make_callers_keys(transforme
         "HEALTH": {"UpdateItem"},
         f"{USAGE}#*": {"PutItem"},
         "RUN#*": {"BatchGetItem", "Query", "UpdateItem", "BatchWriteItem", "PutItem"},
-        "OWNER#*": {"BatchGetItem", "Query", "UpdateItem", "BatchWriteItem", "PutItem"},
+        "OWNER#*": {"Query", "BatchWriteItem", "PutItem"},
         "RUNS": {"BatchWriteItem", "PutItem"},
     }
 

@@ -25,7 +25,15 @@ NAMESPACE: Final = "motes"
 FUNCTION: Final = "function"
 """The dimension that keeps one stack's metrics from another's."""
 
-_CLEANED: Final = ("deleted", "abandoned", "postponed", "parked", "failed", "left")
+_CLEANED: Final = {
+    "RunsDeleted": "deleted",
+    "RunsAbandoned": "abandoned",
+    "RunsPostponed": "postponed",
+    "RunsParked": "parked",
+    "RunsFailed": "failed",
+    "RunsLeft": "left",
+}
+"""What a round of cleaning up counts."""
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _invocation: ContextVar[Mapping[str, str]] = ContextVar("motes.invocation", default=_NOTHING)
@@ -108,7 +116,7 @@ def _metrics_of(line: Any) -> tuple[Mapping[str, int], list[str]]:
         case LogLine(event="run_failed", fields={"kind": "stream_truncated"}):
             return {"Truncations": 1}, ["model"]
         case LogLine(event="cleanup", fields=counts):
-            return {f"Runs{name.title()}": counts[name] for name in _CLEANED if name in counts}, []
+            return {metric: counts[name] for metric, name in _CLEANED.items() if name in counts}, []
     return {}, []
 
 
