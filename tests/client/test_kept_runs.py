@@ -61,19 +61,6 @@ async def test_a_line_that_breaks_at_random_places_is_joined_until_the_run_is_wh
             assert sum(isinstance(one, p.End) for one in came) == 1
 
 
-async def test_a_vendors_line_that_breaks_too_leaves_no_word_out(gateway: str, vendor: StoredVendor) -> None:
-    dice = Random(5)
-    try:
-        for _ in range(4):
-            vendor.cuts_after = dice.randrange(20, 40)
-            async with through_a_proxy(gateway) as (proxy, client):
-                proxy.cuts = [dice.randrange(500, 3000)]
-                message = await client.generate(ASK, resumable=True)
-                assert (message.outcome, message.text) == ("completed", LONG.text)
-    finally:
-        vendor.cuts_after = None
-
-
 async def test_the_time_limit_of_a_gateway_is_no_limit_of_a_run(vendor: StoredVendor, tmp_path: Path) -> None:
     limited = "heartbeat_s = 0.2\ncommit_after_s = 0.05\ndeadline_s = 0.45\ndeadline_stop_s = 0.1\ndeadline_warn_s = 0.2\n"
     with serving(tmp_path, vendor.toml(limited)) as url:
