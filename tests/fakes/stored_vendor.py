@@ -11,11 +11,13 @@ import json
 import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import parse_qs, unquote
+
+import httpx
 
 from fakes.upstream import Received, answer, read_request
 
@@ -157,6 +159,20 @@ def interactions_events(run: VendorRun) -> Iterator[dict[str, Any]]:
     yield {"event_type": "interaction.completed", "interaction": base | {"status": status, "usage": usage}}
 
 
+_Answer: TypeAlias = tuple[int, Any] | AsyncIterator[bytes]
+
+
+class _Body(httpx.AsyncByteStream):
+    def __init__(self, pieces: AsyncIterator[bytes]) -> None:
+        self._pieces = pieces
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._pieces:
+            if not piece:
+                raise httpx.ReadError("the line broke")
+            yield piece
+
+
 @dataclass
 class StoredVendor:
     """`with StoredVendor() as vendor:` listens on loopback. `script` is what the next runs say.
@@ -172,7 +188,7 @@ class StoredVendor:
     breaks_snapshot: bool = False
     cuts_after: int | None = None
     lifetime_s: float = 3600.0
-    port: int = 0
+    port: int = 9
     _made: int = 0
 
     @property
@@ -200,6 +216,19 @@ class StoredVendor:
         while not what():
             assert time.monotonic() < limit, "it never came true"
             time.sleep(0.005)
+
+    def client(self) -> httpx.AsyncClient:
+        """A client that asks this vendor on the loop it runs on, without a socket."""
+        self._loop, self._tasks = asyncio.get_running_loop(), set()
+        return httpx.AsyncClient(transport=httpx.MockTransport(self._handle))
+
+    async def _handle(self, request: httpx.Request) -> httpx.Response:
+        path = request.url.raw_path.decode()
+        self.received.append(Received(request.method, path, dict(request.headers), request.content))
+        answered = self._answer(request.method, path)
+        if isinstance(answered, tuple):
+            return httpx.Response(answered[0], json=answered[1])
+        return httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=_Body(answered))
 
     def __enter__(self) -> "StoredVendor":
         self._tasks: set[asyncio.Task[None]] = set()
@@ -244,43 +273,43 @@ class StoredVendor:
         if request is not None:
             self.received.append(request)
             with suppress(ConnectionError):
-                await self._answer(request, writer)
+                await self._written(self._answer(request.method, request.path), writer)
         writer.close()
 
-    async def _answer(self, request: Received, writer: asyncio.StreamWriter) -> None:
-        path, _, query = request.path.partition("?")
+    async def _written(self, answered: "_Answer", writer: asyncio.StreamWriter) -> None:
+        if isinstance(answered, tuple):
+            writer.write(answer(*answered))
+            await writer.drain()
+            return
+        writer.write(_HEAD)
+        async for data in answered:
+            if not data:
+                writer.transport.abort()
+                return
+            writer.write(data)
+            await writer.drain()
+
+    def _answer(self, method: str, target: str) -> "_Answer":
+        """A status with a body, or a stream; an empty piece of a stream is a line that breaks."""
+        path, _, query = target.partition("?")
         asked = {name: values[0] for name, values in parse_qs(query).items()}
         house = "gemini" if path.startswith("/v1beta/") else "openai"
         segments = [unquote(one) for one in path.split("/") if one][2:]
-        if request.method == "POST" and not segments:
-            await self._stream(self._create(house), None, writer)
-            return
+        if method == "POST" and not segments:
+            return self._stream(self._create(house), None)
         run = self.runs.get(segments[0]) if segments else None
-        if run is None or run.deleted or time.monotonic() - run.made_at[0] > self.lifetime_s:
-            is_google = house == "gemini" and request.method == "DELETE"
-            writer.write(
-                answer(200 if is_google else 404, {} if is_google else {"error": {"message": "no run"}})
-            )
-        elif request.method == "POST":
+        if run is None or run.deleted or self._loop.time() - run.made_at[0] > self.lifetime_s:
+            is_google = house == "gemini" and method == "DELETE"
+            return (200, {}) if is_google else (404, {"error": {"message": "no such run"}})
+        if method in ("POST", "DELETE"):
             self._cancel(run)
-            writer.write(answer(200, self._snapshot(run)))
-        elif request.method == "DELETE":
-            self._cancel(run)
-            run.deleted = True
-            writer.write(answer(200, {"id": run.id, "deleted": True}))
-        elif asked.get("stream") == "true":
-            cursor = asked.get("starting_after", asked.get("last_event_id"))
-            await self._replay(run, cursor, writer)
-        else:
-            broken = self.breaks_snapshot
-            writer.write(answer(500, {}) if broken else answer(200, self._snapshot(run)))
-        await writer.drain()
-
-    async def _replay(self, run: VendorRun, cursor: str | None, writer: asyncio.StreamWriter) -> None:
+            run.deleted = method == "DELETE"
+            return (200, {"id": run.id, "deleted": True} if run.deleted else self._snapshot(run))
+        if asked.get("stream") != "true":
+            return (500, {}) if self.breaks_snapshot else (200, self._snapshot(run))
         if self.breaks_replay:
-            writer.write(answer(500, {"error": {"message": "no replay today"}}))
-            return
-        await self._stream(run, cursor, writer)
+            return (500, {"error": {"message": "no replay today"}})
+        return self._stream(run, asked.get("starting_after", asked.get("last_event_id")))
 
     def _create(self, house: str) -> VendorRun:
         self._made += 1
@@ -305,7 +334,7 @@ class StoredVendor:
             if number == len(made) - 1:
                 run.state = "completed"
             run.cursors.append(cursor)
-            run.made_at.append(time.monotonic())
+            run.made_at.append(self._loop.time())
             run.events.append(f"event: {kind}\ndata: {json.dumps(event)}\n\n".encode())
             run.stirred.set()
             run.stirred = asyncio.Event()
@@ -313,24 +342,21 @@ class StoredVendor:
     def _cancel(self, run: VendorRun) -> None:
         if run.is_over:
             return
-        run.state, run.cancelled_at = "cancelled", time.monotonic()
+        run.state, run.cancelled_at = "cancelled", self._loop.time()
         if run.task is not None:
             run.task.cancel()
         run.stirred.set()
 
-    async def _stream(self, run: VendorRun, cursor: str | None, writer: asyncio.StreamWriter) -> None:
-        writer.write(_HEAD)
-        await writer.drain()
+    async def _stream(self, run: VendorRun, cursor: str | None) -> AsyncIterator[bytes]:
         at = 0 if cursor is None else run.cursors.index(cursor) + 1
         sent = 0
         while True:
             stirred = run.stirred
             while at < len(run.events):
                 if self.cuts_after is not None and sent >= self.cuts_after:
-                    writer.transport.abort()
+                    yield b""
                     return
-                writer.write(run.events[at])
-                await writer.drain()
+                yield run.events[at]
                 at, sent = at + 1, sent + 1
             if run.is_over:
                 return

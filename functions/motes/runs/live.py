@@ -84,22 +84,20 @@ class LiveRun:
 
     async def _pass(self, batch: Batch, rejoins: bool) -> Batch:
         """Number what is in the batch, in place; gives what is no part of the run, taken out of it."""
+        if batch and type(batch[-1]) is p.End and (issue := _issue_in(batch)) is not None:
+            if self._hands_over(issue):
+                return self._parted(batch, issue)
+            if rejoins and self.lives_on and is_cut(issue):
+                # What came with it is what our own layers made of the silence; the rest comes again.
+                self.cut = presentable(issue, None)
+                batch.clear()
+                return []
         for at, particle in enumerate(batch):
             kind = type(particle)
-            if kind is p.Heartbeat:
-                continue
-            if isinstance(particle, p.Issue):
-                shown = presentable(particle, None)
-                if self._hands_over(shown):
-                    return self._parted(batch, at, shown)
-                if rejoins and self.lives_on and _is_cut(shown):
-                    self.cut = shown
-                    del batch[self._untold(batch, at) :]
-                    return []
-                batch[at], self.issue = shown, shown
-            self.seq += 1
-            if kind in _NOTED:
-                batch[at] = await self._noted(batch[at])
+            if kind is not p.Heartbeat:
+                self.seq += 1
+                if kind in _NOTED:
+                    batch[at] = await self._noted(particle)
         return []
 
     async def _noted(self, particle: p.Particle) -> p.Particle:
@@ -113,6 +111,9 @@ class LiveRun:
                 self._attempt_first = self.seq + 1
             case p.Metrics():
                 self.metrics = particle
+            case p.Issue():
+                self.issue = presentable(particle, None)
+                return self.issue
             case p.End():
                 self.end = particle
         return particle
@@ -120,12 +121,14 @@ class LiveRun:
     def _hands_over(self, issue: p.Issue) -> bool:
         return self.lives_on and issue.error is not None and issue.error.code in _OWN_CODES
 
-    def _parted(self, batch: Batch, at: int, issue: p.Issue) -> Batch:
-        """Cut off the batch from there; gives the words that say how the run is reached again."""
-        ends = [one for one in batch[at:] if isinstance(one, p.End)]
-        del batch[self._untold(batch, at) :]
-        self.issue = issue
-        return [self._resumable(issue), *(ends or [p.End("issue-dispatch-rpc")])]
+    def _parted(self, batch: Batch, issue: p.Issue) -> Batch:
+        """Empty the batch of what our own layers made of the end of our time; gives the words that say how the
+        run is reached again.
+        """
+        self.issue = presentable(issue, None)
+        parting = [self._resumable(self.issue), batch[-1]]
+        batch.clear()
+        return parting
 
     def _untold(self, batch: Batch, at: int) -> int:
         """Where the counts begin that were made for an end which is none. They have no number: whoever reads
@@ -156,7 +159,12 @@ class LiveRun:
         return [[issue, end]]
 
 
-def _is_cut(issue: p.Issue) -> bool:
+def _issue_in(batch: Batch) -> p.Issue | None:
+    return next((one for one in batch if isinstance(one, p.Issue)), None)
+
+
+def is_cut(issue: p.Issue) -> bool:
+    """Whether the line broke, which says nothing of how the run came out."""
     error = issue.error
     return issue.phase in _LINE_PHASES and error is not None and error.retryable
 

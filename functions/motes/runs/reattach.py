@@ -64,24 +64,23 @@ class Reattachment:
         """The run from its start, without what was told; a broken line is left in `_failed`."""
         self._failed = None
         skip = self._run.seq - self._run.record.run.first_seq + 1
-        is_parting = False
         async with aclosing(self._ask(dispatch)) as source:
             async for batch in source:
+                issue = next((one for one in batch if isinstance(one, p.Issue)), None)
+                if issue is not None and _is_broken(issue):
+                    self._failed = issue
+                    return
+                if issue is not None and _is_ours(issue):
+                    yield batch
+                    return
                 news: Batch = []
                 for particle in batch:
-                    if self._failed is not None or isinstance(particle, p.RetryReset):
+                    if isinstance(particle, p.RetryReset):
                         continue
-                    if isinstance(particle, p.Issue) and _is_broken(particle):
-                        self._failed = particle
-                        while news and isinstance(news[-1], p.Metrics):
-                            news.pop()  # They were made for an end which is none.
-                    elif isinstance(particle, p.Heartbeat) or is_parting or _is_ours(particle):
-                        is_parting = is_parting or _is_ours(particle)
+                    if skip <= 0 or isinstance(particle, p.Heartbeat):
                         news.append(particle)
-                    elif skip > 0:
-                        skip -= 1
                     else:
-                        news.append(particle)
+                        skip -= 1
                 if news:
                     yield news
 
