@@ -16,7 +16,7 @@ import httpx
 from motes import particles as p
 from motes.dataclass import dataclass
 from motes.dispatch import Dispatch
-from motes.errors import MotesError, RunNotFound, VendorError
+from motes.errors import MotesError, RunNotFound, StoreError, VendorError
 from motes.executor import pipeline
 from motes.executor.observer import NullObserver, Observer
 from motes.executor.run import Batch, Options
@@ -98,7 +98,27 @@ class Runs:
         if live.tape is None:
             return self._direct(live, course)
         self._launch(live, course)
-        return self.attended(live, live.tape, 0, order.departure)
+        return self._first_told(live, live.tape, order.departure)
+
+    async def _first_told(
+        self, live: LiveRun, tape: Tape, departure: Departure
+    ) -> AsyncGenerator[Batch, None]:
+        """Follow a run that begins. Nobody is told of one that can be joined before it can be: the write goes
+        on while the vendor is asked.
+        """
+        known = asyncio.create_task(self._known(live)) if live.record.run.is_resumable else None
+        async with aclosing(self.attended(live, tape, 0, departure)) as source:
+            async for batch in source:
+                if known is not None:
+                    await known
+                    known = None
+                yield batch
+
+    async def _known(self, live: LiveRun) -> None:
+        try:
+            await live.record.keep()
+        except StoreError as error:
+            self.desk.trouble("record_not_kept", run=live.id, reason=error.message)
 
     async def attended(
         self, live: LiveRun, tape: Tape, after: int, departure: Departure
