@@ -11,8 +11,8 @@ import json
 import random
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs, unquote
@@ -53,6 +53,7 @@ class VendorRun:
     state: str = "in_progress"
     cancelled_at: float | None = None
     deleted: bool = False
+    background: bool = True
     task: "asyncio.Task[None] | None" = None
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -63,7 +64,10 @@ class VendorRun:
 
 def responses_events(run: VendorRun) -> Iterator[dict[str, Any]]:
     """The events of the Responses API."""
-    script, base = run.script, {"id": run.id, "object": "response", "model": "m", "background": True}
+    script, base = (
+        run.script,
+        {"id": run.id, "object": "response", "model": "m", "background": run.background},
+    )
     base |= {"created_at": 1_760_000_000, "store": True}
     yield {"type": "response.created", "response": base | {"status": "queued", "output": []}}
     yield {"type": "response.in_progress", "response": base | {"status": "in_progress", "output": []}}
@@ -159,7 +163,7 @@ def interactions_events(run: VendorRun) -> Iterator[dict[str, Any]]:
     yield {"event_type": "interaction.completed", "interaction": base | {"status": status, "usage": usage}}
 
 
-_Answer: TypeAlias = tuple[int, Any] | AsyncIterator[bytes]
+_Answer: TypeAlias = tuple[int, Any] | AsyncGenerator[bytes, None]
 
 
 class _Body(httpx.AsyncByteStream):
@@ -225,7 +229,7 @@ class StoredVendor:
     async def _handle(self, request: httpx.Request) -> httpx.Response:
         path = request.url.raw_path.decode()
         self.received.append(Received(request.method, path, dict(request.headers), request.content))
-        answered = self._answer(request.method, path)
+        answered = self._answer(request.method, path, request.content)
         if isinstance(answered, tuple):
             return httpx.Response(answered[0], json=answered[1])
         return httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=_Body(answered))
@@ -273,7 +277,7 @@ class StoredVendor:
         if request is not None:
             self.received.append(request)
             with suppress(ConnectionError):
-                await self._written(self._answer(request.method, request.path), writer)
+                await self._written(self._answer(request.method, request.path, request.body), writer)
         writer.close()
 
     async def _written(self, answered: "_Answer", writer: asyncio.StreamWriter) -> None:
@@ -282,21 +286,22 @@ class StoredVendor:
             await writer.drain()
             return
         writer.write(_HEAD)
-        async for data in answered:
-            if not data:
-                writer.transport.abort()
-                return
-            writer.write(data)
-            await writer.drain()
+        async with aclosing(answered) as pieces:
+            async for data in pieces:
+                if not data:
+                    writer.transport.abort()
+                    return
+                writer.write(data)
+                await writer.drain()
 
-    def _answer(self, method: str, target: str) -> "_Answer":
+    def _answer(self, method: str, target: str, body: bytes) -> "_Answer":
         """A status with a body, or a stream; an empty piece of a stream is a line that breaks."""
         path, _, query = target.partition("?")
         asked = {name: values[0] for name, values in parse_qs(query).items()}
         house = "gemini" if path.startswith("/v1beta/") else "openai"
         segments = [unquote(one) for one in path.split("/") if one][2:]
         if method == "POST" and not segments:
-            return self._stream(self._create(house), None)
+            return self._stream(self._create(house, json.loads(body).get("background") is True), None)
         run = self.runs.get(segments[0]) if segments else None
         if run is None or run.deleted or self._loop.time() - run.made_at[0] > self.lifetime_s:
             is_google = house == "gemini" and method == "DELETE"
@@ -311,10 +316,10 @@ class StoredVendor:
             return (500, {"error": {"message": "no replay today"}})
         return self._stream(run, asked.get("starting_after", asked.get("last_event_id")))
 
-    def _create(self, house: str) -> VendorRun:
+    def _create(self, house: str, background: bool) -> VendorRun:
         self._made += 1
         name = f"resp_{self._made:06x}" if house == "openai" else f"v1_{self._made:06x}"
-        run = VendorRun(f"{name}{random.randrange(1 << 32):08x}", house, self.script)
+        run = VendorRun(f"{name}{random.randrange(1 << 32):08x}", house, self.script, background=background)
         self.runs[run.id] = run
         run.task = self._spawn(self._work(run))
         return run
@@ -330,7 +335,7 @@ class StoredVendor:
                 event["sequence_number"] = number
             else:
                 cursor, kind = f"{run.id}-{number}", event["event_type"]
-                event["event_id"] = cursor
+                event.update({"event_id": cursor} if run.background else {})
             if number == len(made) - 1:
                 run.state = "completed"
             run.cursors.append(cursor)
@@ -347,20 +352,24 @@ class StoredVendor:
             run.task.cancel()
         run.stirred.set()
 
-    async def _stream(self, run: VendorRun, cursor: str | None) -> AsyncIterator[bytes]:
+    async def _stream(self, run: VendorRun, cursor: str | None) -> AsyncGenerator[bytes, None]:
         at = 0 if cursor is None else run.cursors.index(cursor) + 1
         sent = 0
-        while True:
-            stirred = run.stirred
-            while at < len(run.events):
-                if self.cuts_after is not None and sent >= self.cuts_after:
-                    yield b""
+        try:
+            while True:
+                stirred = run.stirred
+                while at < len(run.events):
+                    if self.cuts_after is not None and sent >= self.cuts_after:
+                        yield b""
+                        return
+                    yield run.events[at]
+                    at, sent = at + 1, sent + 1
+                if run.is_over:
                     return
-                yield run.events[at]
-                at, sent = at + 1, sent + 1
-            if run.is_over:
-                return
-            await stirred.wait()
+                await stirred.wait()
+        finally:
+            if not run.background:
+                self._cancel(run)
 
     def _snapshot(self, run: VendorRun) -> dict[str, Any]:
         script = run.script

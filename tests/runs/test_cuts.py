@@ -15,7 +15,7 @@ import pytest
 from fakes.gateway_process import Processes
 from fakes.recordings import WIRE, load
 from fakes.run_streams import events_of, id_of, position_after
-from fakes.serving import AUTH, vendor_row
+from fakes.serving import client, vendor_row
 from fakes.upstream import Sleep, Upstream, Yield
 
 DIALECTS = sorted(path.name for path in WIRE.iterdir() if path.is_dir())
@@ -42,9 +42,8 @@ def stand(tmp_path_factory):
         rows = [vendor_row(upstream.base_url, name, name) for name in DIALECTS]
         (home / "motes.toml").write_text(QUICK + "".join(rows))
         one, other = (processes.start(home).url for _ in range(2))
-        with httpx.Client(base_url=one, headers=AUTH, timeout=20) as first:
-            with httpx.Client(base_url=other, headers=AUTH, timeout=20) as second:
-                yield Stand(upstream, first, second)
+        with client(one) as first, client(other) as second:
+            yield Stand(upstream, first, second)
 
 
 def played(upstream, recording, rng):

@@ -19,7 +19,7 @@ from motes.runs.books import Books
 from motes.runs.journal import Bounds
 from motes.runs.record import Desk
 from motes.runs.service import Runs
-from motes.runs.vendors_copy import Finder, Ways
+from motes.runs.vendors_copy import Finder, VendorsCopy
 from motes.settings import Settings
 from motes.store.runs import RunStore, StoredRun
 from motes.vendors.catalogue import Catalogue, speaking
@@ -37,6 +37,8 @@ def open_runs(
         now=time.time,
         trouble=_note,
         lease_s=settings.lease_s,
+        run_keep_s=settings.run_keep_s,
+        journal_keep_s=settings.journal_keep_s,
     )
     bounds = Bounds(page_s=settings.journal_page_s, page_bytes=settings.journal_page_bytes)
     return Runs(desk, find, http, bounds=bounds, tick=tick, books=books)
@@ -50,11 +52,9 @@ class Finding:
         self._catalogue = catalogue
         self._keys = keys
 
-    async def __call__(self, run: StoredRun, handle: p.UpstreamHandle, secret: str | None) -> Ways:
-        """The ways to it. Raises PrepareError or StoreError."""
-        from motes import reattachment
-
-        row = self._catalogue.vendors.get(run.vendor)
+    async def __call__(self, run: StoredRun, handle: p.UpstreamHandle, secret: str | None) -> VendorsCopy:
+        """Its copy there. Raises PrepareError or StoreError."""
+        row = self._catalogue.vendor(run.vendor)
         if row is None:
             raise PrepareError(f"vendor {run.vendor!r}, which has run {run.id}, is not set up any more")
         vendor = speaking(row, run.dialect, run.model)
@@ -66,12 +66,12 @@ class Finding:
             )
         if secret is None and vendor.auth.kind != "none":
             secret = await self._keys.get(vendor.id, vendor.key_name)
-        limit: dict[str, Any] = {"max_event_bytes": self._settings.max_event_bytes}
-        return Ways(
-            replay=reattachment.replay(vendor, run.model, handle, secret=secret, **limit),
-            snapshot=reattachment.snapshot(vendor, run.model, handle, secret=secret, **limit),
-            cancel=reattachment.cancel(vendor, handle, secret),
-            delete=reattachment.delete(vendor, handle, secret),
+        return VendorsCopy(
+            vendor=vendor,
+            model=run.model,
+            handle=handle,
+            secret=secret,
+            max_event_bytes=self._settings.max_event_bytes,
         )
 
 

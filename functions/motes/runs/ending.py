@@ -10,13 +10,12 @@ import httpx
 from motes import particles as p
 from motes.errors import MotesError
 from motes.executor.fetch import FetchFailed
-from motes.runs import vendors_copy
+from motes.removal import NotRemoved
 from motes.runs.live import LiveRun
-from motes.runs.record import DAY, Desk
+from motes.runs.record import Desk
 from motes.runs.vendors_copy import Finder
 from motes.store.runs import RunOutcome, StoredRun
 
-_SECONDS: Final = 10.0
 # When cleaning up looks at what could not be done at once.
 _SOON: Final = 60.0
 
@@ -38,7 +37,7 @@ class Ending:
         for orphan in record.orphans:
             await self.removed(record.run, orphan, run.secret)
         if run.is_handed_over:
-            await record.update(worker=None, lease_until=None, due_at=now + DAY)
+            await record.update(worker=None, lease_until=None, due_at=now + self._desk.run_keep_s)
             return
         outcome = outcome_of(run)
         handle = record.run.handle
@@ -63,8 +62,10 @@ class Ending:
         """Until when what is left of it is kept."""
         known = run.record.run
         # Somebody may still want what a failed run left at its vendor.
-        kept_until = now + DAY if handle and (known.is_kept or outcome == "failed") else None
-        journal_until = now + DAY if known.is_resumable else None
+        kept_until = (
+            now + self._desk.run_keep_s if handle and (known.is_kept or outcome == "failed") else None
+        )
+        journal_until = now + self._desk.journal_keep_s if known.is_resumable else None
         due = [now + _SOON] if handle and kept_until is None else []
         due += [until for until in (kept_until, journal_until) if until is not None]
         return {
@@ -77,26 +78,26 @@ class Ending:
     async def removed(
         self, run: StoredRun, handle: p.UpstreamHandle, secret: str | None, *, is_running: bool = False
     ) -> bool:
-        """Have the vendor delete its copy, stopped first where it is running; False where it may still be
+        """Have the vendor's copy removed, stopped first where it may run; False where it may still be
         there.
         """
-        if is_running:
-            await self._stopped(run, handle, secret)
         try:
-            gone = await vendors_copy.delete(self._http, await self._find(run, handle, secret), _SECONDS)
-        except (FetchFailed, MotesError) as failure:
+            copy = await self._find(run, handle, secret)
+            await copy.remove(self._http, is_running=is_running)
+        except (NotRemoved, MotesError) as failure:
             self._desk.trouble("upstream_delete_failed", run=run.id, vendor=run.vendor, reason=str(failure))
             return False
-        self._desk.trouble("upstream_deleted", run=run.id, vendor=run.vendor, answer=gone or "no_such_thing")
-        return gone is not None
+        self._desk.trouble("upstream_deleted", run=run.id, vendor=run.vendor, handle=handle.type)
+        return True
 
     async def _stopped(self, run: StoredRun, handle: p.UpstreamHandle, secret: str | None) -> None:
         try:
-            told = await vendors_copy.cancel(self._http, await self._find(run, handle, secret), _SECONDS)
+            copy = await self._find(run, handle, secret)
+            stopped = await copy.stop(self._http)
         except (FetchFailed, MotesError) as failure:
             self._desk.trouble("upstream_cancel_failed", run=run.id, vendor=run.vendor, reason=str(failure))
             return
-        self._desk.trouble("upstream_cancelled", run=run.id, vendor=run.vendor, told=told)
+        self._desk.trouble("upstream_cancelled", run=run.id, vendor=run.vendor, stopped=stopped)
 
 
 def outcome_of(run: LiveRun) -> RunOutcome:

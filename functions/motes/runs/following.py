@@ -14,7 +14,7 @@ from motes.errors import StoreError, VendorError
 from motes.executor.run import Batch
 from motes.runs.departure import Departure
 from motes.runs.pages import Reading
-from motes.runs.service import Means, Runs
+from motes.runs.service import OPEN, Means, Runs
 from motes.store.runs import StoredRun
 
 Mode = Literal["replay", "snapshot"]
@@ -45,8 +45,14 @@ class Follower:
             async for batch in source:
                 self._has_ended = self._has_ended or any(isinstance(one, p.End) for one in batch)
                 yield batch
-        if not self._has_ended:
+        if not self._has_ended and not self._had_all:
             yield _cut()
+
+    @property
+    def _had_all(self) -> bool:
+        """Whether the reader came with the whole of a run that is over."""
+        run = self._run
+        return run.is_resumable and run.state == "finished" and 0 < run.last_seq <= self._reading.at
 
     async def _asked(self, mode: Mode) -> AsyncGenerator[Batch, None]:
         """The vendor's own copy, whatever the journal has."""
@@ -70,7 +76,7 @@ class Follower:
                     self._wait, self._failures = _FIRST_WAIT, 0
                     yield news
                     continue
-                if self._run.state != "running":
+                if self._run.state not in OPEN:
                     # It was over before the journal was read to its end.
                     return
                 source = await self._joined()
@@ -85,7 +91,7 @@ class Follower:
                     async for batch in source:
                         yield batch
                 return
-            if self._run.state == "running":
+            if self._run.state in OPEN:
                 await asyncio.sleep(self._wait)
                 self._wait = min(_LONGEST_WAIT, self._wait * 2)
                 yield [p.Heartbeat()]
@@ -109,7 +115,7 @@ class Follower:
             self._reading.is_over = True
             return None
         self._run = found
-        if found.state == "running" and not runs.is_held(found):
+        if runs.is_open(found):
             taken = await runs.take(found, self._means)
             tape = taken.tape if taken is not None else None
             return None if taken is None or tape is None else runs.attended(taken, tape, at, _STAYS)

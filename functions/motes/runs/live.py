@@ -122,8 +122,8 @@ class LiveRun:
         return self.lives_on and issue.error is not None and issue.error.code in _OWN_CODES
 
     def _parted(self, batch: Batch, issue: p.Issue) -> Batch:
-        """Empty the batch of what our own layers made of the end of our time; gives the words that say how the
-        run is reached again.
+        """Empty the batch of what our own layers made of the end of our time; gives the words that say how
+        the run is reached again.
         """
         self.issue = presentable(issue, None)
         parting = [self._resumable(self.issue), batch[-1]]
@@ -146,6 +146,14 @@ class LiveRun:
         message = f"{error.message} (run {self.id}: GET {where}, or /v1/chat/completions/{self.id})"
         details = {**(error.details or {}), "run_id": self.id, "resume": where}
         return p.Issue(issue.phase, message, replace(error, message=message, details=details))
+
+    def failed(self, bug: Exception) -> Batch:
+        """How a run ends in which code of ours failed."""
+        message = f"the gateway failed in the middle of the run ({type(bug).__name__})"
+        error = VendorError(message=message, kind="server_error", code="internal_error")
+        self.issue, self.end = p.Issue("dispatch-read", message, error), p.End("issue-dispatch-rpc")
+        self.seq += 2
+        return [self.issue, self.end]
 
     def _last_words(self) -> list[Batch]:
         """How a run ends that was stopped here, or whose source fell silent."""

@@ -19,7 +19,6 @@ T = TypeVar("T")
 _SECONDS: Final = 3.0
 # A flag is seen within this, and what it takes to look.
 _LOOK_SECONDS: Final = 0.7
-DAY: Final = 24 * 3600.0
 
 
 class Trouble(Protocol):
@@ -32,13 +31,17 @@ class Trouble(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """What every record is kept with. `now` gives epoch seconds, `lease_s` is how long a lease stands."""
+    """What every record is kept with. `now` gives epoch seconds, `lease_s` is how long a lease stands,
+    `run_keep_s` and `journal_keep_s` how long what a run left at its vendor, and its journal, are kept.
+    """
 
     store: RunStore
     worker: str
     now: Callable[[], float]
     trouble: Trouble
     lease_s: float = 60.0
+    run_keep_s: float = 86_400.0
+    journal_keep_s: float = 86_400.0
 
 
 class Record:

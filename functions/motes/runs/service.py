@@ -36,6 +36,7 @@ from motes.store.runs import StoredRun
 
 _FAREWELL_SECONDS: Final = 2.5
 _PAGES: Final = 50
+OPEN: Final = frozenset({"running", "abandoned"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +176,10 @@ class Runs:
                         parting = batch
                     else:
                         tape.add(batch)
+        except Exception as bug:
+            # The boundary: a bug of ours ends one run with an issue, and its readers hear of it.
+            self.desk.trouble("run_failed", run=live.id, error=type(bug).__name__)
+            tape.add(live.failed(bug))
         finally:
             tape.close(parting)
             self.keeper.remove(live)
@@ -204,7 +209,7 @@ class Runs:
         run = live.record.run
         assert run.handle is not None  # noqa: S101 (only such a run is found again)
         try:
-            ways = await self._find(run, run.handle, live.secret)
+            ways = (await self._find(run, run.handle, live.secret)).ways()
         except MotesError as error:
             failed = VendorError(message=error.message, kind="server_error", code=error.code)
             yield [cut or p.Issue("dispatch-prepare", error.message, failed), p.End("issue-dispatch-rpc")]
@@ -248,6 +253,8 @@ class Runs:
         if claimed is None:
             return None
         record = Record(self.desk, claimed, is_stored=True)
+        if claimed.state != "running":
+            await record.update(state="running", outcome=None, ended=None, kept_until=None)
         tape = await self._rewound(claimed)
         live = LiveRun(record, seq=tape.last, tape=tape, secret=means.secret)
         self.desk.trouble("run_taken", run=run.id, vendor=run.vendor, last_seq=tape.last)
@@ -284,7 +291,7 @@ class Runs:
         run = await self.desk.store.cancel(id, owner=owner)
         if run is None:
             raise RunNotFound(f"there is no run {id[:64]!r}")
-        if run.state == "running" and not self.is_held(run):
+        if self.is_open(run):
             await self.take(replace(run, is_cancelled=True), means)
         return run
 
@@ -319,6 +326,10 @@ class Runs:
                 break
             await asyncio.sleep(0.1)
         return run
+
+    def is_open(self, run: StoredRun) -> bool:
+        """Whether the run is not over and nobody has it: it can be taken up."""
+        return run.state in OPEN and not self.is_held(run)
 
     def is_held(self, run: StoredRun) -> bool:
         """Whether a process has a lease of it."""

@@ -1,58 +1,64 @@
-"""The vendor's copy of a run: stopped and removed there.
+"""The vendor's copy of a run: how it is read again, stopped and removed.
 
-Must never take a vendor's word for more than it is: a status of 200 to 299, or 404, means that a run is gone.
+Must never say that a copy is gone which may still be there.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Final, Literal, TypeAlias
+from dataclasses import field
+from typing import TypeAlias
 
 import httpx
 
+from motes import reattachment, removal
 from motes.dataclass import dataclass
-from motes.dispatch import Dispatch, Errand
-from motes.executor.fetch import MAX_JSON, FetchFailed, fetch
+from motes.dispatch import Dispatch
+from motes.executor.fetch import MAX_JSON, fetch
 from motes.particles import UpstreamHandle
 from motes.store.runs import StoredRun
+from motes.vendors.vendor import Vendor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ways:
-    """The ways to one run. `replay` is None where its stream cannot be had again, `cancel` and `delete` where
-    the vendor has no such thing.
-    """
+    """How a run is read again; `replay` is its stream, None where the vendor has no such thing."""
 
     replay: Dispatch | None
     snapshot: Dispatch
-    cancel: Errand | None
-    delete: Errand | None
 
 
-Gone = Literal["deleted", "missing"]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VendorsCopy:
+    """One copy; the vendor is given with the surface that made it first."""
 
-Finder: TypeAlias = Callable[[StoredRun, UpstreamHandle, str | None], Awaitable[Ways]]
-"""The ways to a run by one of its handles, with the key its caller brought, if any. Raises a MotesError where
-there are none (a key is missing).
+    vendor: Vendor
+    model: str
+    handle: UpstreamHandle
+    secret: str | None = field(repr=False)
+    max_event_bytes: int
+
+    def ways(self) -> Ways:
+        """How it is read again. Raises PrepareError."""
+        limit = self.max_event_bytes
+        asked = (self.vendor, self.model, self.handle)
+        return Ways(
+            replay=reattachment.replay(*asked, secret=self.secret, max_event_bytes=limit),
+            snapshot=reattachment.snapshot(*asked, secret=self.secret, max_event_bytes=limit),
+        )
+
+    async def stop(self, http: httpx.AsyncClient) -> bool:
+        """Have it stopped; False where the vendor has no such thing. Raises FetchFailed or PrepareError."""
+        errand = reattachment.cancel(self.vendor, self.handle, self.secret)
+        if errand is None:
+            return False
+        await fetch(http, errand, limit=MAX_JSON, seconds=removal.SECONDS)
+        return True
+
+    async def remove(self, http: httpx.AsyncClient, *, is_running: bool) -> None:
+        """Have it removed, stopped first where it may run. Raises removal.NotRemoved."""
+        await removal.remove(http, self.vendor, self.handle, self.secret, is_running=is_running)
+
+
+Finder: TypeAlias = Callable[[StoredRun, UpstreamHandle, str | None], Awaitable[VendorsCopy]]
+"""The copy of a run by one of its handles, with the key its caller brought, if any. Raises a MotesError where
+it cannot be reached (a key is missing).
 """
-
-_NOT_THERE: Final = frozenset({404, 410})
-
-
-async def cancel(http: httpx.AsyncClient, ways: Ways, seconds: float) -> bool:
-    """Stop the run at its vendor; False where that cannot be. Raises FetchFailed."""
-    if ways.cancel is None:
-        return False
-    await fetch(http, ways.cancel, limit=MAX_JSON, seconds=seconds)
-    return True
-
-
-async def delete(http: httpx.AsyncClient, ways: Ways, seconds: float) -> Gone | None:
-    """Remove the run at its vendor; None where that cannot be. Raises FetchFailed where it failed."""
-    if ways.delete is None:
-        return None
-    try:
-        await fetch(http, ways.delete, limit=MAX_JSON, seconds=seconds)
-    except FetchFailed as failure:
-        if failure.status in _NOT_THERE:
-            return "missing"
-        raise
-    return "deleted"
