@@ -97,7 +97,7 @@ def killed_once(stand, house, surface, moment):
     if runs[run].handle is None and runs[run].state != "finished":
         assert outcome != "completed", "half an answer was taken for a whole one"
         return "before-handle"
-    assert (text, outcome) == (SCRIPT.text, "completed")
+    assert (text, outcome) == (SCRIPT.text, "completed"), (runs[run], before[-2:], after)
     return "completed"
 
 

@@ -130,15 +130,6 @@ class LiveRun:
         batch.clear()
         return parting
 
-    def _untold(self, batch: Batch, at: int) -> int:
-        """Where the counts begin that were made for an end which is none. They have no number: whoever reads
-        the run again does not meet them at that place.
-        """
-        while at and isinstance(batch[at - 1], p.Metrics):
-            at -= 1
-            self.seq -= 1
-        return at
-
     def _resumable(self, issue: p.Issue) -> p.Issue:
         error = issue.error
         assert error is not None  # noqa: S101 (for the type: `_hands_over` saw it)
@@ -147,9 +138,9 @@ class LiveRun:
         details = {**(error.details or {}), "run_id": self.id, "resume": where}
         return p.Issue(issue.phase, message, replace(error, message=message, details=details))
 
-    def failed(self, bug: Exception) -> Batch:
+    def failed(self) -> Batch:
         """How a run ends in which code of ours failed."""
-        message = f"the gateway failed in the middle of the run ({type(bug).__name__})"
+        message = "the gateway failed in the middle of the run"
         error = VendorError(message=message, kind="server_error", code="internal_error")
         self.issue, self.end = p.Issue("dispatch-read", message, error), p.End("issue-dispatch-rpc")
         self.seq += 2

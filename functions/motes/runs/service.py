@@ -158,7 +158,12 @@ class Runs:
         self.keeper.add(live)
         task = asyncio.create_task(self._pump(live, course))
         self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        task.add_done_callback(self._on_pumped)
+
+    def _on_pumped(self, task: "asyncio.Task[None]") -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (bug := task.exception()) is not None:
+            self.desk.trouble("run_failed", error=type(bug).__name__)
 
     async def _pump(self, live: LiveRun, course: AsyncGenerator[Batch, None]) -> None:
         """Run it to its end, whoever reads it."""
@@ -176,11 +181,10 @@ class Runs:
                         parting = batch
                     else:
                         tape.add(batch)
-        except Exception as bug:
-            # The boundary: a bug of ours ends one run with an issue, and its readers hear of it.
-            self.desk.trouble("run_failed", run=live.id, error=type(bug).__name__)
-            tape.add(live.failed(bug))
         finally:
+            if live.end is None and not live.is_handed_over:
+                # A bug of ours ends one run with an issue, and its readers hear of it.
+                tape.add(live.failed())
             tape.close(parting)
             self.keeper.remove(live)
             self._settle_later(live, writer)
