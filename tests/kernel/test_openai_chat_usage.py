@@ -189,6 +189,7 @@ def test_a_closing_cost_event() -> None:
         tokens_in=1,
         tokens_cache_read=3,
         tokens_cache_write=4,
+        tokens_cache_write_1h=3,
         tokens_out=2,
         tokens_out_reasoning=1,
         cost_cents=1.0,

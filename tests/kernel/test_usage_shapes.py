@@ -13,12 +13,14 @@ from fakes.eventstream import event
 from fakes.recordings import particles
 from motes import particles as p
 from motes.costs import Rates, prompt_of
-from motes.dialects.base import DialectName
+from motes.dialects.base import NO_TRAITS, DialectName
 from motes.dialects.registry import resolve
 from motes.egress.reply import usage
+from motes.intake import parse_request
 from motes.model_rules import of_model
 from motes.quirks import NO_QUIRKS
 from motes.vendors.table import VENDORS
+from motes.vendors.vendor import Surface, Vendor
 
 RATES = Rates(
     input=Decimal(1),
@@ -415,3 +417,24 @@ def test_audio_and_images_are_told_apart_where_the_vendor_does(
 )
 def test_what_a_vendor_says_that_it_bills(wire: bytes, cents: float | None) -> None:
     assert metrics_of("openai", "openai-chat", wire).cost_cents == cents
+
+
+CHATS = [(row, at) for row in VENDORS.values() for at in row.surfaces if at.dialect == "openai-chat"]
+# What these send without being asked, in the last chunk, and what they say to who asks: nothing, and a 422.
+UNASKED = {"perplexity", "mistral", "sakanaai"}
+
+
+@pytest.mark.parametrize(("row", "surface"), CHATS, ids=lambda one: getattr(one, "id", ""))
+@pytest.mark.parametrize("stream", [True, False, None])
+def test_usage_is_asked_of_every_vendor_that_has_to_be_asked_whatever_the_caller_wants(
+    row: Vendor, surface: Surface, stream: bool | None
+) -> None:
+    quirks = of_model(surface.quirks or row.quirks, "m")
+    asked = parse_request({"messages": [{"role": "user", "content": "hi"}], "stream": stream})
+    body = resolve("openai-chat").body(asked, "m", quirks, NO_TRAITS).json
+    if quirks.usage_mode == "ask":
+        assert body["stream"] is True
+        assert body["stream_options"]["include_usage"] is True
+    else:
+        assert row.id in UNASKED
+        assert "stream_options" not in body
