@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -175,6 +176,14 @@ def test_an_unknown_count_has_no_price_and_zero_has_one():
 def test_a_price_that_cannot_be_meant_is_refused_with_its_place(tmp_path, toml, place):
     with pytest.raises(PrepareError, match=place):
         settings(tmp_path, toml)
+
+
+def test_the_example_is_one(tmp_path):
+    example = Path(__file__).parents[2] / "functions" / "motes.example.toml"
+    read = load_settings({"MOTES_HOME": str(tmp_path), "MOTES_CONFIG": str(example)}, tmp_path)
+    assert read.margin == Decimal("1.3")
+    book = PriceBook(read, VENDORS)
+    assert book.pricing("local/llama")(THOUSAND).amount == pytest.approx((0.2 + 0.06) / 1000 * 1.3)
 
 
 def test_the_margin_can_come_from_the_environment(tmp_path):
