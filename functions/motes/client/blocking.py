@@ -1,6 +1,16 @@
 """`Client`: the same for programs without an event loop of their own.
 
 A thread with a loop, and nothing else: what it does is `AsyncClient`'s. Must never be used from that thread.
+
+```python
+from motes.client import Client
+
+with Client(model="demo/hello") as client:
+    for text in client.stream("What is a mote?").text:
+        print(text, end="")
+    message = client.generate("What is a mote?")
+    assert message.outcome == "completed"
+```
 """
 
 import asyncio

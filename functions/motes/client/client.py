@@ -1,6 +1,27 @@
 """`AsyncClient`: messages and streams, out of a gateway or of the vendors themselves.
 
 Must never ask anything before it is used, nor let a key into an error or a repr.
+
+```python
+from motes.client import AsyncClient
+
+tools = [{"type": "function", "function": {"name": "get_time", "parameters": {"type": "object"}}}]
+request = {"messages": [{"role": "user", "content": "What time is it?"}], "tools": tools}
+
+async with AsyncClient(aliases={"quick": "demo/hello"}) as client:
+    message = await client.generate(request, model="quick")
+    assert message.outcome == "completed", message.error
+    for call in message.tool_calls:
+        print(call.name, call.arguments)
+    print(message.metrics, message.cost)
+
+    # A run that the gateway keeps is read to its end however often the line breaks, and later again.
+    stream = client.stream("What is a mote?", model="quick", resumable=True)
+    await stream.result()
+    again = await client.resume(stream.run_id).result()
+    assert again.text == stream.message.text
+    await client.delete(stream.run_id)
+```
 """
 
 import os

@@ -2,11 +2,19 @@
 
 The only room of the client that knows them. Keys come from the environment and `motes.toml`. Must never serve
 anything, and keep no state but the connections.
+
+```python
+from motes.client import AsyncClient
+
+async with AsyncClient(direct=True, model="demo/hello") as client:  # the demo needs no key
+    message = await client.generate("What is a mote?")
+    assert message.outcome == "completed"
+```
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +48,9 @@ class DirectDesk:
         self._settings = load_settings(environ, Path.cwd())
         self._catalogue = build_catalogue(VENDORS, ALIASES, self._settings).with_rows(rows)
         self._http = open_client()
+        self._demo = AsyncExitStack()
+        self._has_demo = "demo" in self._catalogue.vendors
+        self._starting = asyncio.Lock()
         self.line = self
 
     def start(self, body: Mapping[str, Any], meet: Callable[[str], None]) -> AsyncGenerator[Batch, None]:
@@ -69,9 +80,12 @@ class DirectDesk:
 
     async def aclose(self) -> None:
         """See `Desk`."""
+        await self._demo.aclose()
         await self._http.aclose()
 
     async def _particles(self, body: Mapping[str, Any]) -> AsyncGenerator[Batch, None]:
+        if str(body.get("model")).startswith("demo"):
+            await self._start_demo()
         try:
             dispatch = self._dispatch(body)
         except MotesError as error:
@@ -88,6 +102,17 @@ class DirectDesk:
         async with aclosing(pipeline.batches(dispatch, self._http, options)) as batches:
             async for batch in batches:
                 yield [(None, particle) for particle in batch]
+
+    async def _start_demo(self) -> None:
+        """The demo vendor, in this process and for as long as the client is open."""
+        from motes.demo.rows import demo_rows
+        from motes.demo.server import DemoServer
+
+        async with self._starting:
+            if not self._has_demo:
+                self._has_demo = True
+                vendor = await self._demo.enter_async_context(DemoServer())
+                self._catalogue = self._catalogue.with_rows(demo_rows(vendor.base_urls).values())
 
     def _dispatch(self, body: Mapping[str, Any]) -> Dispatch:
         request = parse_request(body)

@@ -1,6 +1,17 @@
 """One request to several models at once, read as one stream.
 
 Must never let one run wait for another, nor one that fails end the others.
+
+```python
+from motes.client import AsyncClient
+
+async with AsyncClient() as client:
+    models = ["demo/hello", "demo-anthropic/hello", "demo/cut"]
+    async with client.scatter("What is a mote?", models) as scatter:
+        async for index, particle in scatter:
+            print(models[index], particle)
+    assert [message.outcome for message in scatter.messages] == ["completed", "completed", "failed"]
+```
 """
 
 import asyncio

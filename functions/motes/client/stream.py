@@ -2,6 +2,26 @@
 
 The loop runs in a task of its own and feeds the message whether or not anybody reads. Must never lose what
 came: also a reader that stops, or fails, leaves a message that says how it ended.
+
+```python
+from motes.client import AsyncClient, ReasoningFragment, RunFailed, TextFragment
+
+async with AsyncClient(model="demo/hello") as client:
+    async with client.stream("What is a mote?") as stream:
+        async for particle in stream:  # Text, Reasoning, ToolCall, …, and one End
+            print(type(particle).__name__, len(stream.message.text))
+    assert stream.message.outcome == "completed"
+
+    async for fragment in client.stream("What is a mote?").fragments:
+        if isinstance(fragment, TextFragment | ReasoningFragment):
+            print(fragment.text)
+
+    try:
+        async for text in client.stream("What is a mote?", model="demo/cut").text:
+            print(text, end="")
+    except RunFailed as failed:  # a cut is never a success
+        print(failed.error, failed.answer.text)
+```
 """
 
 import asyncio
