@@ -271,6 +271,21 @@ async def test_a_store_that_fails_is_told_to_who_started_the_round(upkeep, envir
         await upkeep.round(lambda: True)
 
 
+async def test_rounds_beside_other_work_go_on_after_one_that_fails(upkeep, runs, vendor, tmp_path, caplog):
+    file = tmp_path / "home" / "motes.sqlite"
+    file.mkdir(parents=True)
+    async with upkeep.beside(0.01):
+        for _ in range(2000):
+            if "cleanup_failed" in caplog.text:
+                break
+            await asyncio.sleep(0.005)
+        assert "cleanup_failed" in caplog.text
+        file.rmdir()
+        await kept(runs, vendor, left())
+        assert await asyncio.to_thread(vendor.wait_until_deleted, 1, 20)
+    assert vendor.deleted == {"resp_r1": 1}
+
+
 def test_what_would_be_done_is_what_is_done():
     later = NOW + 10
     assert intended(run(), NOW) == ["mark as abandoned"]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _LAST_PORT: Final = 65535
 _MODEL: Final = "demo/hello"
 _VARIABLE: Final = "MOTES_API_KEY"
+# As often as on Lambda.
+_ROUNDS_SECONDS: Final = 15 * 60.0
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -92,8 +94,9 @@ async def _serve(settings: "Settings", listener: "socket.socket", terminal: "Ter
     from motes.demo.server import DemoServer
     from motes.hosts.local import base_url, serve
     from motes.hosts.log import LogObserver
+    from motes.hosts.upkeep import Upkeep
 
-    async with DemoServer() as demo:
+    async with DemoServer() as demo, Upkeep(settings, os.environ).beside(_ROUNDS_SECONDS):
         rows = demo_rows(demo.base_urls).values()
         gateway = open_gateway(settings, os.environ, rows=rows, observer=LogObserver())
         secret, words = await _key(gateway.keys)

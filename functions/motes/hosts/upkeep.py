@@ -1,8 +1,10 @@
-"""A round of cleaning up as a process runs it: on Lambda by a schedule, on this machine by `motes cleanup`.
+"""Rounds of cleaning up as a process runs them: on Lambda by a schedule, on this machine by `motes cleanup`
+and beside `motes serve`.
 
 Must never open what no run needs: where nothing is due, no client is made and no key is looked up.
 """
 
+import asyncio
 import logging
 import secrets
 import time
@@ -17,7 +19,7 @@ from motes.aws import AWS
 from motes.cleaning import Means, Round, Summary, unpark
 from motes.credentials import VendorKeys, open_vendor_keys
 from motes.dispatch import missing_key
-from motes.errors import PrepareError
+from motes.errors import PrepareError, StoreError
 from motes.executor.connection import open_client
 from motes.settings import Settings
 from motes.store.opening import open_stores
@@ -59,15 +61,38 @@ class Upkeep:
         self.runs: RunStore = open_stores(settings, aws).runs
 
     async def round(self, is_time_left: Callable[[], bool]) -> Summary:
-        """Settle what is due, and write one line about it. Raises StoreError where the store fails, and
-        PrepareError for settings that cannot be.
+        """Settle what is due, and write one line about it, also before an error. Raises StoreError where the
+        store fails, and PrepareError for settings that cannot be.
         """
+        return await self._round(is_time_left, logging.INFO)
+
+    @asynccontextmanager
+    async def beside(self, every: float) -> AsyncIterator[None]:
+        """While the block lasts, a round after so many seconds, and again. One that fails is told."""
+        rounds = asyncio.create_task(self._rounds(every))
+        try:
+            yield
+        finally:
+            rounds.cancel()
+            await asyncio.gather(rounds, return_exceptions=True)
+
+    async def _rounds(self, every: float) -> None:
+        while True:
+            await asyncio.sleep(every)
+            try:
+                await self._round(lambda: True, logging.DEBUG)
+            except (StoreError, PrepareError) as error:
+                _told("cleanup_failed", reason=error.message)
+
+    async def _round(self, is_time_left: Callable[[], bool], idle: int) -> Summary:
+        """`idle` is the level of a line that says that nothing happened."""
         async with self._means() as means:
             work = Round(means)
             try:
                 return await work.work(is_time_left)
             finally:
-                _log.info(logline("cleanup", **work.summary.counts()))
+                level = logging.INFO if work.summary.outcomes.total() else idle
+                _log.log(level, logline("cleanup", **work.summary.counts()))
 
     async def due(self, limit: int) -> list[StoredRun]:
         """What a round would look at."""
