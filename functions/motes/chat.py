@@ -11,9 +11,8 @@ Source: OpenAI API reference, "Create chat completion" (read 2026-11-29).
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
-
 from motes import jsontext
+from motes.model import Field, Model, Strict, field_validator
 
 Effort = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 
@@ -36,10 +35,8 @@ Flag = Annotated[bool, Strict()]
 """True or false, and nothing that could be taken for either."""
 
 
-class _Open(BaseModel):
+class _Open(Model, extra="allow"):
     """Fields we do not know are kept, not refused."""
-
-    model_config = ConfigDict(extra="allow")
 
 
 class TextPart(_Open):
@@ -332,12 +329,12 @@ class ChatRequest(_Open):
     prompt_cache_key: str | None = None
     safety_identifier: str | None = None
     web_search_options: dict[str, Any] | None = None
-    motes: MotesOptions = MotesOptions()
+    motes: MotesOptions = Field(default_factory=MotesOptions)
 
     @field_validator("motes", mode="before")
     @classmethod
     def _no_options(cls, value: Any) -> Any:
-        return MotesOptions() if value is None else value
+        return {} if value is None else value
 
     @property
     def output_limit(self) -> int | None:

@@ -65,14 +65,15 @@ _ERROR_KINDS: Final = frozenset(get_args(ErrorKind))
 _Column: TypeAlias = tuple[str, str, Any]
 
 
-def _columns(cls: type) -> tuple[_Column, ...]:
-    """(Python name, wire key, default) of every field of one class."""
-    return tuple((f.name, f.metadata.get("key", f.name), f.default) for f in fields(cls))
+class _Columns(dict[type, tuple[_Column, ...]]):
+    """(Python name, wire key, default) of every field of a class, found when it is first written or read."""
+
+    def __missing__(self, cls: type) -> tuple[_Column, ...]:
+        self[cls] = tuple((f.name, f.metadata.get("key", f.name), f.default) for f in fields(cls))
+        return self[cls]
 
 
-_COLUMNS: Final[Mapping[type, tuple[_Column, ...]]] = {
-    cls: _columns(cls) for cls in (*TAGS, p.UpstreamHandle, p.Cost)
-}
+_COLUMNS: Final = _Columns()
 
 
 def to_wire(particle: p.Particle) -> dict[str, Any]:

@@ -6,7 +6,7 @@ Must never repeat a caller's value in an error: it may be long, and it is the ca
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic_core import ValidationError
 
 from motes import jsontext
 from motes.chat import EFFORTS, AssistantMessage, ChatRequest

@@ -2,7 +2,7 @@
 
 The file is `$MOTES_CONFIG`, else `./motes.toml`, else `$MOTES_HOME/motes.toml`; `MOTES_<NAME>` in the
 environment goes before it. Whatever is wrong is told at once, all of it, as a `PrepareError` that names the
-file, the place and the cure. Must never show a key: keys are `SecretStr`, and no value is ever quoted.
+file, the place and the cure. Must never show a key: keys are `Secret`, and no value is ever quoted.
 """
 
 import re
@@ -12,11 +12,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, ValidationError
 
 from motes.complaints import told
 from motes.errors import PrepareError
+from motes.model import Field, Model, Secret
 
 ReasoningField = Literal["reasoning_content", "reasoning", "both", "none", "think-tags"]
 PriceList = Literal["genai-prices", "none"]
@@ -35,10 +35,8 @@ _REGION: Final = r"^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$"
 _REGION_VARIABLES: Final = ("AWS_REGION", "AWS_DEFAULT_REGION")
 
 
-class _Closed(BaseModel):
+class _Closed(Model, extra="forbid"):
     """A name we do not know is a mistake, since it would be obeyed by nobody."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class TimeoutSettings(_Closed):
@@ -61,10 +59,10 @@ class VendorSettings(_Closed):
     base_url: str | None = None
     path: str | None = None
     auth: str | None = None
-    key: SecretStr | None = None
+    key: Secret | None = None
     key_env: str | None = None
     quirks: dict[str, Any] = Field(default_factory=dict)
-    timeouts: TimeoutSettings = TimeoutSettings()
+    timeouts: TimeoutSettings = Field(default_factory=TimeoutSettings)
     headers: dict[str, str] = Field(default_factory=dict)
     models: list[str] | None = None
 

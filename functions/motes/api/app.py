@@ -24,11 +24,14 @@ from motes.api.models import Models
 from motes.api.openai import ChatCompletions
 from motes.api.particles import ParticleStream
 from motes.api.resources import Resources
+from motes.chat import ChatRequest
 from motes.errors import MotesError, StoreError
 
 
 def create_app(gateway: Gateway) -> Starlette:
     """The app of one gateway; it closes the gateway's HTTP client when it shuts down."""
+    # Before the first request rather than in it: on Lambda the start has a whole processor.
+    ChatRequest.prepare()
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

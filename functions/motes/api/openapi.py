@@ -80,7 +80,8 @@ def body() -> bytes:
 
 def document() -> dict[str, Any]:
     """The surface as an OpenAPI 3.1 document."""
-    models = (ChatRequest, ErrorBody, ModelList, Model, Health)
+    # The request is checked without pydantic, and describes itself as if it were of its kind.
+    models: tuple[Any, ...] = (ChatRequest, ErrorBody, ModelList, Model, Health)
     _, definitions = models_json_schema([(model, "validation") for model in models], ref_template=_REF)
     definitions["$defs"]["MotesOptions"]["properties"] |= {
         name: {"enum": list(words.values())} for name, words in TABLE.items()

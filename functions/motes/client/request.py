@@ -36,5 +36,5 @@ def _body(request: Request) -> dict[str, Any]:
     if isinstance(request, Sequence):
         return {"messages": list(request)}
     if hasattr(request, "model_dump"):
-        return request.model_dump(mode="json", exclude_unset=True, by_alias=True)
+        return request.model_dump(exclude_unset=True, by_alias=True)
     raise InvalidRequest(f"a request is a text, messages or a mapping, not {type(request).__name__}")

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any, Final, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, cast, get_args
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ValidationError
 
 from motes.complaints import told
 from motes.dataclass import dataclass
@@ -28,6 +28,9 @@ from motes.settings import AWS_KEY, Settings, VendorSettings, closest
 from motes.vendors.aliases import RETIRED
 from motes.vendors.sendable import address_fault, auth_fault, header_fault
 from motes.vendors.vendor import BEARER, NO_AUTH, Auth, Surface, Timeouts, Vendor
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 _DIALECTS: Final[tuple[str, ...]] = get_args(DialectName)
 _LISTED: Final = 80
@@ -336,8 +339,10 @@ def _quirks(base: Quirks, changes: Mapping[str, Any]) -> Quirks:
 
 
 @cache
-def _quirks_reader() -> TypeAdapter[Quirks]:
+def _quirks_reader() -> "TypeAdapter[Quirks]":
     """Costs milliseconds to make, and most processes never need it."""
+    from pydantic import TypeAdapter
+
     return TypeAdapter(Quirks)
 
 
