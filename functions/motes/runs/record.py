@@ -7,10 +7,11 @@ something is stored which is not.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Protocol, TypeVar
 
 from motes import particles as p
+from motes.dataclass import dataclass
 from motes.errors import StoreError
 from motes.store.runs import Page, RunFlags, RunStore, StoredRun
 
