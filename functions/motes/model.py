@@ -9,6 +9,7 @@ Source: pydantic, "Models" and "pydantic_core.core_schema" (docs.pydantic.dev, r
 """
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -35,6 +36,15 @@ Extra = Literal["allow", "forbid"]
 
 _MISSING: Final[Any] = object()
 _CHECKS: Final = "__checks__"
+_NAMES: Final[Mapping[Any, str]] = {
+    Any: "any",
+    Decimal: "decimal",
+    NoneType: "none",
+    bool: "bool",
+    float: "float",
+    int: "int",
+    str: "str",
+}
 
 
 class FieldInfo:
@@ -259,13 +269,15 @@ def _schema_of(wanted: Any) -> Schema:
         return _union(arguments)
     if origin is Literal:
         return {"type": "literal", "expected": list(arguments)}
-    members = [_schema_of(argument) for argument in arguments]
+    if origin is Mapping:  # Of our own making.
+        return {"type": "is-instance", "cls": Mapping}
+    members = [_schema_of(argument) for argument in arguments if argument is not ...]
+    if origin is tuple and arguments[1:] == (...,):
+        return {"type": "tuple", "items_schema": members, "variadic_item_index": 0}
     if origin is list:
         return {"type": "list", "items_schema": members[0]}
     if origin is dict:
         return {"type": "dict", "keys_schema": members[0], "values_schema": members[1]}
-    if origin is Mapping:  # Of our own making.
-        return {"type": "is-instance", "cls": Mapping}
     raise TypeError(f"no schema for {wanted!r}")
 
 
@@ -281,10 +293,9 @@ def _schema_of_class(wanted: Any) -> Schema:
         }
     if wanted is Path:  # Of our own making.
         return {"type": "is-instance", "cls": Path}
-    names = {Any: "any", str: "str", int: "int", float: "float", bool: "bool", NoneType: "none"}
-    if wanted not in names:
+    if wanted not in _NAMES:
         raise TypeError(f"no schema for {wanted!r}")
-    return {"type": names[wanted]}
+    return {"type": _NAMES[wanted]}
 
 
 def _marked(wanted: Any, mark: Any) -> Schema:

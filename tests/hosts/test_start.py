@@ -34,7 +34,13 @@ def loaded(function):
 def test_nothing_is_loaded_before_the_first_request_that_it_may_not_need(launch):
     function = launch([sys.executable, "-X", "importtime", "-m", "motes.hosts.stream"]).warm()
     names = loaded(function)
-    assert {"starlette.applications", "pydantic_core", "httpx", "motes.api.app", "motes.hosts.server"} <= names
+    assert {
+        "starlette.applications",
+        "pydantic_core",
+        "httpx",
+        "motes.api.app",
+        "motes.hosts.server",
+    } <= names
     assert not names & HEAVY
     assert not [name for name in names if HOUSES.match(name)]
 

@@ -44,7 +44,7 @@ class PriceBook:
         self.margin = settings.margin
         self._vendors = vendors
         self._look_up = look_up or listed
-        self._own = {label: Rates(**dict(rates)) for label, rates in settings.prices.items()}
+        self._own = {label: Rates(**rates.model_dump()) for label, rates in settings.prices.items()}
         self._has_list = settings.price_list == "genai-prices"
         self._found: dict[str, Future[Price | None]] = {}
         self._threads: ThreadPoolExecutor | None = None
