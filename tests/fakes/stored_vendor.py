@@ -181,8 +181,8 @@ class _Body(httpx.AsyncByteStream):
 class StoredVendor:
     """`with StoredVendor() as vendor:` listens on loopback. `script` is what the next runs say.
 
-    `breaks_replay` and `breaks_snapshot` answer these with 500, `cuts_after` breaks a stream off after so many
-    events, `lifetime_s` is how long a run is kept.
+    `breaks_replay` and `breaks_snapshot` answer these with 500, `cuts` has how many events each of
+    the next streams gives before it breaks off, `refuses` the statuses of the next requests for a run, `lifetime_s` is how long a run is kept.
     """
 
     script: Script = field(default_factory=Script)
@@ -190,7 +190,8 @@ class StoredVendor:
     received: list[Received] = field(default_factory=list)
     breaks_replay: bool = False
     breaks_snapshot: bool = False
-    cuts_after: int | None = None
+    cuts: list[int] = field(default_factory=list)
+    refuses: list[int] = field(default_factory=list)
     lifetime_s: float = 3600.0
     port: int = 9
     _made: int = 0
@@ -301,6 +302,8 @@ class StoredVendor:
         house = "gemini" if path.startswith("/v1beta/") else "openai"
         segments = [unquote(one) for one in path.split("/") if one][2:]
         if method == "POST" and not segments:
+            if self.refuses:
+                return (self.refuses.pop(0), {"error": {"message": "not now"}})
             return self._stream(self._create(house, json.loads(body).get("background") is True), None)
         run = self.runs.get(segments[0]) if segments else None
         if run is None or run.deleted or self._loop.time() - run.made_at[0] > self.lifetime_s:
@@ -354,12 +357,12 @@ class StoredVendor:
 
     async def _stream(self, run: VendorRun, cursor: str | None) -> AsyncGenerator[bytes, None]:
         at = 0 if cursor is None else run.cursors.index(cursor) + 1
-        sent = 0
+        sent, limit = 0, self.cuts.pop(0) if self.cuts else None
         try:
             while True:
                 stirred = run.stirred
                 while at < len(run.events):
-                    if self.cuts_after is not None and sent >= self.cuts_after:
+                    if limit is not None and sent >= limit:
                         yield b""
                         return
                     yield run.events[at]

@@ -20,7 +20,7 @@ def vendor(listening):
     listening.forget()
     listening.script = Script()
     listening.breaks_replay = listening.breaks_snapshot = False
-    listening.cuts_after = None
+    listening.cuts.clear()
     return listening
 
 

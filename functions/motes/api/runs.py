@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from motes import jsontext
+from motes import particles as p
 from motes.api.auth import VENDOR_KEY, admit, confirm
 from motes.api.deadline import deadline_of
 from motes.api.envelope import NOTES, REQUEST_ID
@@ -91,9 +92,27 @@ async def _chunks(gateway: Gateway, scope: Scope, receive: Receive, send: Send) 
     after = _position(QueryParams(scope["query_string"]), Headers(scope=scope), "starting_after")
     encoder = NumberedChunks(ChunkEncoder(_reply(run, gateway)), after)
     # From its start: what comes next on this wire depends on all that came before.
-    follower = Follower(gateway.runs, run, 0, _means(gateway, scope, run.id))
+    source = Follower(gateway.runs, run, 0, _means(gateway, scope, run.id)).batches()
+    if run.state == "finished":
+        source = _without_void(source, after)
     writer = StreamWriter(send, encoder, gateway.silence)
-    await while_present(receive, _poured(writer, _EVENT_STREAM, follower.batches()), scope[REQUEST_ID])
+    await while_present(receive, _poured(writer, _EVENT_STREAM, source), scope[REQUEST_ID])
+
+
+async def _without_void(source: AsyncGenerator[Batch, None], after: Position) -> AsyncGenerator[Batch, None]:
+    """A run that is over, without what was told before its answer began anew: this wire cannot take back. A
+    reader who stands before that place has to be told.
+    """
+    whole: Batch = []
+    async with aclosing(source):
+        async for batch in source:
+            whole += [one for one in batch if not isinstance(one, p.Heartbeat)]
+    resets = [at for at, one in enumerate(whole) if isinstance(one, p.RetryReset) and one.clear == "all"]
+    void = resets[-1] if resets else 0
+    if after == START or after.particles > void:
+        # What has no words on this wire keeps the numbers of what follows.
+        whole[:void] = [p.Unknown({})] * void
+    yield whole
 
 
 Answer: TypeAlias = Callable[[Gateway, Request], Awaitable[Response]]

@@ -84,7 +84,7 @@ class LiveRun:
 
     async def _pass(self, batch: Batch, rejoins: bool) -> Batch:
         """Number what is in the batch, in place; gives what is no part of the run, taken out of it."""
-        if batch and type(batch[-1]) is p.End and (issue := _issue_in(batch)) is not None:
+        if (issue := _issue_in(batch)) is not None:
             if self._hands_over(issue):
                 return self._parted(batch, issue)
             if rejoins and self.lives_on and is_cut(issue):
@@ -126,7 +126,8 @@ class LiveRun:
         the run is reached again.
         """
         self.issue = presentable(issue, None)
-        parting = [self._resumable(self.issue), batch[-1]]
+        end = next((one for one in batch if isinstance(one, p.End)), p.End("issue-dispatch-rpc"))
+        parting: Batch = [self._resumable(self.issue), end]
         batch.clear()
         return parting
 
@@ -159,7 +160,10 @@ class LiveRun:
 
 
 def _issue_in(batch: Batch) -> p.Issue | None:
-    return next((one for one in batch if isinstance(one, p.Issue)), None)
+    for particle in batch:
+        if isinstance(particle, p.Issue):
+            return particle
+    return None
 
 
 def is_cut(issue: p.Issue) -> bool:

@@ -19,6 +19,7 @@ from motes.dispatch import Dispatch
 from motes.errors import MotesError, RunNotFound, StoreError, VendorError
 from motes.executor import pipeline
 from motes.executor.observer import NullObserver, Observer
+from motes.executor.policy import Backoff, Policy
 from motes.executor.run import Batch, Options
 from motes.runs import journal
 from motes.runs.books import Books, NoBooks
@@ -36,6 +37,7 @@ from motes.store.runs import StoredRun
 
 _FAREWELL_SECONDS: Final = 2.5
 _PAGES: Final = 50
+_ONCE: Final = Policy(http=Backoff(1, 0.0), connection=Backoff(1, 0.0))
 OPEN: Final = frozenset({"running", "abandoned"})
 
 
@@ -196,9 +198,10 @@ class Runs:
         async with aclosing(live.told(source, rejoins=True)) as told:
             async for batch in told:
                 yield batch
-        if live.cut is not None:
-            self.desk.trouble("rejoining", run=live.id, reason=live.cut.text)
-            async with aclosing(self._rejoined(live, options, live.cut)) as told:
+        cut, live.cut = live.cut, None
+        if cut is not None:
+            self.desk.trouble("rejoining", run=live.id, reason=cut.text)
+            async with aclosing(self._rejoined(live, options, cut)) as told:
                 async for batch in told:
                     yield batch
 
@@ -220,10 +223,11 @@ class Runs:
             return
 
         heard = self._books.rejoining(run) if live.record.is_ours else NullObserver()
-        priced = replace(options, price=self._books.pricing(run))
+        # Whoever goes back has tries of his own, and between them another way.
+        asking = replace(options, price=self._books.pricing(run), policy=_ONCE)
 
         def ask(dispatch: Dispatch) -> AsyncGenerator[Batch, None]:
-            return pipeline.batches(dispatch, self._http, priced, heard)
+            return pipeline.batches(dispatch, self._http, asking, heard)
 
         way = Reattachment(live, ways, ask, stop_at=options.stop_at, tick=self.tick)
         async with aclosing(way.batches(replay=replay)) as source:

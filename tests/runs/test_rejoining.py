@@ -1,0 +1,126 @@
+"""The line to a vendor breaks and the run is still there: the same process goes back to it, and the reader sees one
+seamless answer; where the vendor's stream cannot be had again, its state is laid beside what was told.
+"""
+
+import asyncio
+import json
+
+import pytest
+
+from fakes.run_stand import USER, Stand
+from fakes.run_streams import events_of, lines_of, message_of, text_of
+from fakes.stored_vendor import Script
+from fakes.virtual_time import in_virtual_time
+
+MODELS = {"openai": "openai/m", "gemini": "gemini/gemini-3-flash-preview"}
+SCRIPT = Script(
+    words=tuple(f"word{n} " for n in range(20)), arguments=('{"at": ', '"sea"}'), pace=2.0, usage=(5, 9)
+)
+
+
+def body(house, **motes):
+    return {"model": MODELS[house], "messages": USER, "stream": True, "motes": {"background": True} | motes}
+
+
+async def told(home, house, script=SCRIPT, path="/v1/particles", **faults):
+    stand = await Stand(home).open()
+    stand.vendor.script = script
+    for name, value in faults.items():
+        setattr(stand.vendor, name, value)
+    status, head, got = await stand.ask("POST", path, stand.owner, body(house))
+    assert status == 200, got
+    return stand, head[b"x-motes-run-id"].decode(), got
+
+
+def whole(lines, script=SCRIPT):
+    message = message_of(lines)
+    assert (message.outcome, message.text) == ("completed", script.text)
+    assert [json.loads(call.arguments) for call in message.tool_calls] == [{"at": "sea"}]
+    assert [line["seq"] for line in lines] == list(range(1, len(lines) + 1))
+    return message
+
+
+@pytest.mark.parametrize("house", MODELS)
+@pytest.mark.parametrize("after", [3, 4, 8, 15, 24])
+@in_virtual_time
+async def test_a_line_that_breaks_is_mended_by_the_vendors_replay(tmp_path, house, after):
+    stand, _, got = await told(tmp_path, house, cuts=[after])
+    whole(lines_of(got))
+    assert b"aix-retry-reset" not in got
+    assert [request.method for request in stand.vendor.received][:2] == ["POST", "GET"]
+    assert len(stand.vendor.runs) == 1
+
+
+@in_virtual_time
+async def test_a_line_that_breaks_again_and_again_is_mended_as_long_as_more_comes(tmp_path):
+    _, _, got = await told(tmp_path, "openai", cuts=[4, 8, 12, 16, 20, 24])
+    whole(lines_of(got))
+
+
+@in_virtual_time
+async def test_where_the_stream_cannot_be_had_again_the_state_is_asked_for_until_the_run_is_over(tmp_path):
+    stand, _, got = await told(tmp_path, "openai", cuts=[9], breaks_replay=True)
+    lines = lines_of(got)
+    whole(lines)
+    assert not [line for line in lines if line.get("cg") == "aix-retry-reset"]
+    asked = [request.path.partition("?")[2] for request in stand.vendor.received if request.method == "GET"]
+    assert [query.startswith("stream=true") for query in asked[:3]] == [True, True, False]
+
+
+@in_virtual_time
+async def test_a_state_that_does_not_go_on_from_what_was_told_replaces_it(tmp_path):
+    stand = await Stand(tmp_path).open()
+    stand.vendor.script, stand.vendor.cuts, stand.vendor.breaks_replay = SCRIPT, [9], True
+    reading = asyncio.create_task(stand.ask("POST", "/v1/particles", stand.owner, body("openai")))
+    await asyncio.sleep(25)
+    stand.vendor.only().script = Script(words=("Another ", "answer."))
+    _, _, got = await reading
+    lines = lines_of(got)
+    assert [line["rClearStrategy"] for line in lines if line.get("cg") == "aix-retry-reset"] == ["all"]
+    message = message_of(lines)
+    assert (message.outcome, message.text) == ("completed", "Another answer.")
+
+
+@in_virtual_time
+async def test_on_openais_wire_such_a_replacement_is_an_error_and_the_run_can_be_had_whole(tmp_path):
+    stand = await Stand(tmp_path).open()
+    stand.vendor.script, stand.vendor.cuts, stand.vendor.breaks_replay = SCRIPT, [9], True
+    reading = asyncio.create_task(stand.ask("POST", "/v1/chat/completions", stand.owner, body("openai")))
+    await asyncio.sleep(25)
+    stand.vendor.only().script = Script(words=("Another ", "answer."))
+    _, head, got = await reading
+    *_, error, done = events_of(got)
+    assert json.loads(error.split(b"data: ")[1])["error"]["motes"]["code"] == "stream_reset"
+    assert done.endswith(b"data: [DONE]\n\n")
+    run = head[b"x-motes-run-id"].decode()
+    _, _, got = await stand.ask("GET", f"/v1/chat/completions/{run}", stand.owner)
+    assert text_of(events_of(got)) == "Another answer."
+
+
+@in_virtual_time
+async def test_a_run_that_its_vendor_has_lost_ends_as_a_failure(tmp_path):
+    stand, run, got = await told(tmp_path, "openai", cuts=[9], lifetime_s=5.0)
+    lines = lines_of(got)
+    assert lines[-1]["cg"] == "end"
+    assert message_of(lines).outcome == "failed"
+    assert lines[-2]["err"]["httpStatus"] == 404
+    await stand.gateway.runs.settled()
+    assert stand.store.runs[run].outcome == "failed"
+
+
+@in_virtual_time
+async def test_a_failed_request_that_may_have_made_a_run_is_not_sent_again(tmp_path):
+    stand = await Stand(tmp_path).open()
+    stand.vendor.refuses = [500, 200]
+    status, _, got = await stand.ask("POST", "/v1/particles", stand.owner, body("openai"))
+    assert status == 502, got
+    assert len(stand.vendor.received) == 1
+
+
+@in_virtual_time
+async def test_a_request_that_was_turned_away_before_anything_began_is_sent_again(tmp_path):
+    stand = await Stand(tmp_path).open()
+    stand.vendor.refuses = [429, 503]
+    status, _, got = await stand.ask("POST", "/v1/particles", stand.owner, body("openai"))
+    assert (status, message_of(lines_of(got)).outcome) == (200, "completed")
+    assert len(stand.vendor.runs) == 1
