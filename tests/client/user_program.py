@@ -50,6 +50,7 @@ async def runs(client: AsyncClient) -> None:
         assert_type(await entered.abort(), Message)
         assert_type(entered.run_id, str | None)
         assert_type(entered.is_over, bool)
+        entered.check()
     async for text in client.stream(ASKED[2]).text:
         assert_type(text, str)
     async for fragment in client.stream(ASKED[3]).fragments:
@@ -116,6 +117,8 @@ def blocking(messages: Sequence[Mapping[str, Any]]) -> None:
             assert_type(stream.result(), Message)
         for text in client.stream("x").text:
             assert_type(text, str)
+        for fragment in client.stream("x").fragments:
+            assert_type(fragment, Fragment)
         assert_type(client.models(), list[Model])
         assert_type(client.delete("id"), bool)
         client.cancel("id")

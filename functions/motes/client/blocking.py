@@ -15,18 +15,17 @@ with Client(model="demo/hello") as client:
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import AsyncGenerator, Coroutine, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 from motes import particles as p
 from motes.client.client import DEFAULT_PATIENCE, AsyncClient
 from motes.client.desk import Model
-from motes.client.failure import RunFailed
 from motes.client.request import Request
 from motes.client.retry import Patience, Restart
 from motes.client.stream import Stream
-from motes.fragments import Message
+from motes.fragments import Fragment, Message
 
 _T = TypeVar("_T")
 _AT_ONCE: Final = 256
@@ -82,11 +81,12 @@ class SyncStream:
     @property
     def text(self) -> Iterator[str]:
         """The answer's text, piece by piece. Raises RunFailed at the end of an answer that is not whole."""
-        for particle in self:
-            if isinstance(particle, p.Text) and particle.text:
-                yield particle.text
-        if self.message.outcome != "completed":
-            raise RunFailed(self.message)
+        return self._each(self._stream.text)
+
+    @property
+    def fragments(self) -> Iterator[Fragment]:
+        """The answer's fragments, each when the next one begins. Raises RunFailed as `text` does."""
+        return self._each(self._stream.fragments)
 
     def result(self) -> Message:
         """The message when the run is over, whatever its outcome."""
@@ -113,6 +113,13 @@ class SyncStream:
         trace: TracebackType | None,
     ) -> None:
         self.abort()
+
+    def _each(self, pieces: AsyncGenerator[_T, None]) -> Iterator[_T]:
+        try:
+            while batch := self._thread.run(_next_of(pieces)):
+                yield from batch
+        finally:
+            self._thread.run(pieces.aclose())
 
 
 class Client:
@@ -193,6 +200,14 @@ class Client:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+async def _next_of(pieces: AsyncGenerator[_T, None]) -> list[_T]:
+    """The next piece, or none at the end."""
+    try:
+        return [await anext(pieces)]
+    except StopAsyncIteration:
+        return []
 
 
 async def _message(stream: Stream) -> Message:

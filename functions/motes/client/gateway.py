@@ -71,7 +71,7 @@ class GatewayLine:
 
     async def call(self, method: str, path: str) -> Any:
         """One question beside the runs; the JSON value of its answer. Raises Broken."""
-        response = await self._send(self._request(method, path, None))
+        response = await self._send(method, path, None)
         try:
             body = await _bounded(response)
         finally:
@@ -86,7 +86,7 @@ class GatewayLine:
     async def _particles(
         self, method: str, path: str, content: bytes | None = None, meet: Callable[[str], None] | None = None
     ) -> AsyncGenerator[Batch, None]:
-        response = await self._send(self._request(method, path, content))
+        response = await self._send(method, path, content)
         try:
             media = response.headers.get("content-type", "").partition(";")[0]
             if response.status_code != httpx.codes.OK or media.strip().lower() != _MEDIA:
@@ -114,10 +114,10 @@ class GatewayLine:
             method, self._base_url + path, content=content, headers=headers, timeout=_TIMEOUT
         )
 
-    async def _send(self, request: httpx.Request) -> httpx.Response:
+    async def _send(self, method: str, path: str, content: bytes | None) -> httpx.Response:
         try:
-            return await Sending(self._http, request).response()
-        except (httpx.HTTPError, httpx.InvalidURL) as failure:
+            return await Sending(self._http, self._request(method, path, content)).response()
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as failure:
             raise unreached(failure) from None
 
 

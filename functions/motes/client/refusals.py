@@ -28,7 +28,8 @@ _KIND_OF_STATUS: Final[Mapping[int, ErrorKind]] = {
     504: "timeout",
 }
 _TRY_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
-_NEVER_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+_UNSENDABLE: Final = (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.LocalProtocolError, UnicodeError)
+_NEVER_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, *_UNSENDABLE)
 
 
 def refused(response: httpx.Response, body: bytes) -> Broken:
@@ -98,12 +99,14 @@ def _run(particles: Any) -> tuple[p.Particle, ...]:
 
 def unreached(failure: Exception) -> Broken:
     """Why there is no answer. What httpx says of it stays out: it may quote headers."""
-    if isinstance(failure, httpx.TimeoutException):
+    hopeless = isinstance(failure, _UNSENDABLE)
+    if hopeless:
+        what = "the request cannot be sent: check the base URL and the key"
+    elif isinstance(failure, httpx.TimeoutException):
         what = "no connection to the gateway in time"
     else:
         what = f"the gateway could not be reached ({type(failure).__name__})"
-    error = VendorError(message=what, kind="server_error", code="gateway_unreachable", retryable=True)
-    hopeless = isinstance(failure, httpx.UnsupportedProtocol | httpx.InvalidURL | httpx.LocalProtocolError)
+    error = VendorError(message=what, kind="server_error", code="gateway_unreachable", retryable=not hopeless)
     return Broken(error, "dispatch-fetch", sent=not isinstance(failure, _NEVER_SENT), is_final=hopeless)
 
 

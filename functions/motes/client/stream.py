@@ -213,7 +213,7 @@ class Stream:
                     is_open = False
                 elif is_open and isinstance(particle, p.RetryReset) and particle.clear != "none":
                     raise RunFailed(await self.abort())
-        self._check()
+        self.check()
 
     async def _fragments(self) -> AsyncGenerator[Fragment, None]:
         self._cannot_go_back()
@@ -226,16 +226,17 @@ class Stream:
                     yield self.message.fragments[given - 1]
         for fragment in self.message.fragments[given:]:
             yield fragment
-        self._check()
+        self.check()
+
+    def check(self) -> None:
+        """Raises RunFailed where the answer is not whole, and it was not the reader who left it."""
+        if self.message.outcome != "completed" and not self._was_left:
+            raise RunFailed(self.message)
 
     def _cannot_go_back(self) -> None:
         """A reader of text alone would take a second answer for the rest of the first."""
         if self._restart == "always":
             self._restart = "unseen"
-
-    def _check(self) -> None:
-        if self.message.outcome != "completed" and not self._was_left:
-            raise RunFailed(self.message)
 
 
 async def _nothing() -> None:
