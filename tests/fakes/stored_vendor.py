@@ -388,10 +388,11 @@ class StoredVendor:
             return body | (_final(run, output) if done else {})
         body = {"id": run.id, "object": "interaction", "model": "gemini-3-flash-preview"}
         body |= {"status": run.state, "created": "2026-11-20T09:15:00Z", "steps": []}
+        prompt, completion = script.usage
+        if done or run.state == "cancelled":
+            body["usage"] = {"total_input_tokens": prompt, "total_output_tokens": completion}
         if done:
             thought = {"type": "thought", "summary": [{"type": "text", "text": "".join(script.thoughts)}]}
             said = {"type": "model_output", "content": [{"type": "text", "text": script.text}]}
-            prompt, completion = script.usage
             body["steps"] = [*([thought] if script.thoughts else []), said]
-            body["usage"] = {"total_input_tokens": prompt, "total_output_tokens": completion}
         return body

@@ -85,6 +85,10 @@ class Ledger:
             row=row, label=_label(run), metrics=metrics, has_price=is_free or cost is not None
         )
 
+    def recount(self, run: StoredRun, end: p.End, metrics: p.Metrics) -> None:
+        """A run is over, and its vendor has told afterwards what it used: that takes its row's place."""
+        self.note(run, end, metrics)
+
     async def write(self) -> None:
         """Store what there is. Never raises."""
         async with self._writing:

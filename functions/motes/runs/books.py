@@ -5,6 +5,7 @@ Must never keep anything itself.
 
 from typing import Protocol
 
+from motes import particles as p
 from motes.costs import Pricing, unpriced
 from motes.executor.observer import NullObserver, Observer
 from motes.store.runs import StoredRun
@@ -23,6 +24,10 @@ class Books(Protocol):
 
     def rejoining(self, run: StoredRun) -> Observer:
         """Who hears of a run that is read again from its vendor."""
+        ...
+
+    def recount(self, run: StoredRun, end: p.End, metrics: p.Metrics) -> None:
+        """What a run used that is over, as its vendor tells it afterwards."""
         ...
 
     async def write(self) -> None:
@@ -44,6 +49,9 @@ class NoBooks:
     def rejoining(self, _: StoredRun) -> Observer:
         """See `Books`."""
         return NullObserver()
+
+    def recount(self, _: StoredRun, __: p.End, ___: p.Metrics) -> None:
+        """See `Books`."""
 
     async def write(self) -> None:
         """See `Books`."""

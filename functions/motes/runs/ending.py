@@ -3,14 +3,19 @@
 Runs after the last byte. Must never drop a handle whose run may still be wanted, or is still there.
 """
 
+import asyncio
+from contextlib import aclosing
 from typing import Any, Final
 
 import httpx
 
 from motes import particles as p
 from motes.errors import MotesError
+from motes.executor import pipeline
 from motes.executor.fetch import FetchFailed
+from motes.executor.run import Options
 from motes.removal import NotRemoved
+from motes.runs.books import Books
 from motes.runs.live import LiveRun
 from motes.runs.record import Desk
 from motes.runs.vendors_copy import Finder
@@ -18,15 +23,18 @@ from motes.store.runs import RunOutcome, StoredRun
 
 # When cleaning up looks at what could not be done at once.
 _SOON: Final = 60.0
+# The vendor is asked beside nothing that anybody waits for.
+_COUNTS_SECONDS: Final = 5.0
 
 
 class Ending:
     """How the runs of a process are settled."""
 
-    def __init__(self, desk: Desk, find: Finder, http: httpx.AsyncClient) -> None:
+    def __init__(self, desk: Desk, find: Finder, http: httpx.AsyncClient, books: Books) -> None:
         self._desk = desk
         self._find = find
         self._http = http
+        self._books = books
 
     async def settle(self, run: LiveRun) -> None:
         """The run is over here."""
@@ -41,7 +49,11 @@ class Ending:
             return
         outcome = outcome_of(run)
         handle = record.run.handle
+        counts_at = None if _is_counted(run) else handle
         if handle is not None and outcome == "completed" and not record.run.is_kept:
+            if counts_at is not None:
+                await self._counted(run, counts_at)
+                counts_at = None
             handle = None if await self.removed(record.run, handle, run.secret) else handle
         elif handle is not None and outcome == "cancelled":
             await self._stopped(record.run, handle, run.secret)
@@ -55,6 +67,8 @@ class Ending:
             last_seq=record.run.last_seq,
             **self._times(run, handle, outcome, now),
         )
+        if counts_at is not None:
+            await self._counted(run, counts_at)
 
     def _times(
         self, run: LiveRun, handle: p.UpstreamHandle | None, outcome: RunOutcome, now: float
@@ -90,6 +104,23 @@ class Ending:
         self._desk.trouble("upstream_deleted", run=run.id, vendor=run.vendor, handle=handle.type)
         return True
 
+    async def _counted(self, run: LiveRun, handle: p.UpstreamHandle) -> None:
+        """Ask once what a run used that its stream did not tell."""
+        options = Options(price=self._books.pricing(run.record.run))
+        found: p.Metrics | None = None
+        try:
+            async with asyncio.timeout(_COUNTS_SECONDS):
+                copy = await self._find(run.record.run, handle, run.secret)
+                source = pipeline.run(copy.ways().snapshot, self._http, options)
+                async with aclosing(source) as particles:
+                    async for particle in particles:
+                        found = particle if isinstance(particle, p.Metrics) else found
+        except (TimeoutError, MotesError):
+            return
+        if found is not None and found.source == "measured":
+            end = run.end or p.End("done-dispatch-aborted")
+            self._books.recount(run.record.run, end, found)
+
     async def _stopped(self, run: StoredRun, handle: p.UpstreamHandle, secret: str | None) -> None:
         try:
             copy = await self._find(run, handle, secret)
@@ -98,6 +129,13 @@ class Ending:
             self._desk.trouble("upstream_cancel_failed", run=run.id, vendor=run.vendor, reason=str(failure))
             return
         self._desk.trouble("upstream_cancelled", run=run.id, vendor=run.vendor, stopped=stopped)
+
+
+def _is_counted(run: LiveRun) -> bool:
+    """Whether the vendor told, at the run's end, what it used; of one that was broken off, nobody knows."""
+    told = run.metrics
+    has_ended = run.end is not None and run.end.stop is not None
+    return has_ended and told is not None and told.source == "measured"
 
 
 def outcome_of(run: LiveRun) -> RunOutcome:

@@ -83,7 +83,7 @@ class Runs:
         self._http = http
         self._bounds = bounds
         self._books = books or NoBooks()
-        self._ending = Ending(desk, find, http)
+        self._ending = Ending(desk, find, http, self._books)
         self._running: set[asyncio.Task[None]] = set()
         self._settling: set[asyncio.Task[None]] = set()
 
@@ -353,7 +353,8 @@ class Runs:
     async def _settle(self, live: LiveRun, writer: "asyncio.Task[bool] | None") -> None:
         if writer is not None:
             await writer
-        await asyncio.gather(self._ending.settle(live), self._books.write())
+        await self._ending.settle(live)
+        await self._books.write()
 
     async def settled(self, within: float = _FAREWELL_SECONDS) -> None:
         """Wait until the runs that are over are settled, but not for long."""
