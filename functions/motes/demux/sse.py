@@ -43,7 +43,12 @@ class SSEDemuxer:
             # A CR ends its line at once; the LF that may follow, even in the next read, belongs to it.
             self._after_cr = data[-1:] == b"\r"
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        return self._split(data)
+        out: list[WireEvent] = []
+        if self._line or self._data or self._name is not None:
+            self._split(data, out)
+        else:
+            self._take(data, out)
+        return out
 
     def close(self) -> Iterable[WireEvent]:
         """The last event, where the vendor closed without ending it."""
@@ -68,8 +73,26 @@ class SSEDemuxer:
         self._at_start, self._head = False, b""
         return head.removeprefix(_BOM)
 
-    def _split(self, data: bytes) -> list[WireEvent]:
-        out: list[WireEvent] = []
+    def _take(self, data: bytes, out: list[WireEvent]) -> None:
+        """What comes between two events is mostly whole ones, of a line or two."""
+        events = data.split(b"\n\n")
+        rest = events.pop()
+        for event in events:
+            head, mark, payload = event.rpartition(b"\ndata: ")
+            if mark:
+                is_plain = head.startswith(b"event: ") and b"\n" not in head
+            else:
+                is_plain, payload = event.startswith(b"data: "), event[6:]
+            if is_plain and b"\n" not in payload and len(event) < self._limit:
+                self._give(payload, head[7:].decode("utf-8", "replace") if mark else None, out)
+            else:
+                self._split(event + b"\n\n", out)
+                if self.error is not None:
+                    return
+        if rest:
+            self._split(rest, out)
+
+    def _split(self, data: bytes, out: list[WireEvent]) -> None:
         lines = data.split(b"\n")
         tail = lines.pop()
         if self._line and lines:
@@ -84,12 +107,11 @@ class SSEDemuxer:
             else:
                 self._on_line(line)
             if self.error is not None:
-                return out
+                return
         if tail:
             self._line.append(tail)
             self._line_size += len(tail)
             self._check_size()
-        return out
 
     def _add_size(self, size: int) -> None:
         """Counted as it was sent: a line without a value is held as well."""
@@ -121,11 +143,13 @@ class SSEDemuxer:
         self._name, self._data_size = None, 0
         if data:
             self._data = []
-            # Decoded whole: a character cut between reads, or between lines, is never damaged.
-            whole = data[0] if len(data) == 1 else b"\n".join(data)
-            try:
-                text = whole.decode()
-            except UnicodeDecodeError:
-                text = whole.decode("utf-8", "replace")
-            if text and not text.isspace():
-                out.append(WireEvent(text, name, self._id))
+            self._give(data[0] if len(data) == 1 else b"\n".join(data), name, out)
+
+    def _give(self, data: bytes, name: str | None, out: list[WireEvent]) -> None:
+        """Decoded whole: a character cut between reads, or between lines, is never damaged."""
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            text = data.decode("utf-8", "replace")
+        if text and not text.isspace():
+            out.append(WireEvent(text, name, self._id))

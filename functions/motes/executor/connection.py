@@ -6,13 +6,42 @@ both.
 
 import logging
 import ssl
+from collections.abc import Mapping
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any, Final
 
 import httpx
 
 from motes.dispatch import OWN_HEADERS
 from motes.engine.transport import Transport
+
+_SETTINGS: Final[Mapping[str, Any]] = {
+    "headers": dict(OWN_HEADERS),
+    # Each run brings its vendor's own timeouts.
+    "timeout": None,
+    "follow_redirects": False,
+    "trust_env": False,
+    "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=())),
+}
+
+
+class EngineClient(httpx.AsyncClient):
+    """httpx's client over the engine. `asked` is `send` without what a vendor has no part in: redirects,
+    cookies, authentication of httpx's own.
+    """
+
+    def __init__(self, engine: Transport) -> None:
+        super().__init__(transport=engine, **_SETTINGS)
+        self._engine = engine
+
+    async def asked(self, request: httpx.Request) -> httpx.Response:
+        """The answer, its body not yet read. Raises as `send` does."""
+        if any(self.event_hooks.values()):
+            return await self.send(request, stream=True)
+        response = await self._engine.handle_async_request(request)
+        response.request = request
+        return response
 
 
 def open_client(
@@ -20,14 +49,9 @@ def open_client(
 ) -> httpx.AsyncClient:
     """A client for `run`; close it with the process. `trust_env` reads proxies and CA files from there."""
     _silence_request_logs()
-    return httpx.AsyncClient(
-        headers=dict(OWN_HEADERS),
-        timeout=None,  # noqa: S113 (each run brings its vendor's own timeouts)
-        follow_redirects=False,
-        trust_env=False,
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-        transport=transport or Transport(ssl_context(trust_env), trust_env=trust_env),
-    )
+    if transport is not None:
+        return httpx.AsyncClient(transport=transport, **_SETTINGS)
+    return EngineClient(Transport(ssl_context(trust_env), trust_env=trust_env))
 
 
 @cache

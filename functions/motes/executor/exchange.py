@@ -13,6 +13,7 @@ import httpx
 
 from motes.engine.body import BODY, Body
 from motes.engine.transport import ON_SENDING
+from motes.executor.connection import EngineClient
 from motes.executor.pulled import Pulled
 
 # The loop keeps only weak references to tasks.
@@ -33,7 +34,11 @@ class Exchange:
     def send(self, request: httpx.Request) -> None:
         """Begin."""
         request.extensions[ON_SENDING] = self._on_sending
-        self._asking = asyncio.create_task(self._http.send(request, stream=True, follow_redirects=False))
+        if isinstance(self._http, EngineClient):
+            asked = self._http.asked(request)
+        else:
+            asked = self._http.send(request, stream=True, follow_redirects=False)
+        self._asking = asyncio.create_task(asked)
 
     async def response(self, until: float) -> httpx.Response | None:
         """The answer, its body not yet read, or None where it is not there at that time of the loop's clock.

@@ -8,6 +8,7 @@ there is another attempt.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 import httpx
@@ -237,7 +238,7 @@ class Attempt:
         wire = self._dispatch.sign(self._dispatch.request, self._run.options.now())
         return self._run.http.build_request(
             wire.method,
-            wire.url,
+            _parsed(wire.url),
             headers=wire.raw_headers,
             content=wire.body,
             timeout=httpx.Timeout(None, connect=self._dispatch.timeouts.connect),
@@ -302,6 +303,12 @@ class Attempt:
         )
         self._transmitter.fail("dispatch-parse", error)
         return self._transmitter.drain()
+
+
+@lru_cache(maxsize=64)
+def _parsed(url: str) -> httpx.URL:
+    """Parsing an address takes as long as sending the request, and a vendor has few. Raises InvalidURL."""
+    return httpx.URL(url)
 
 
 def _patched(dispatch: Dispatch, pause: Continue) -> Dispatch:

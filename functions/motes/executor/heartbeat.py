@@ -33,7 +33,8 @@ class Heartbeats:
 
     def added(self, batch: Batch, now: float) -> Batch:
         """The batch to give on."""
-        if not any(_shows(particle) for particle in batch):
+        # The last one first: it mostly is the only one.
+        if not batch or not (_shows(batch[-1]) or any(_shows(particle) for particle in batch)):
             if now + _EARLY < self._beat_at:
                 return batch
             batch.append(p.Heartbeat())
@@ -48,4 +49,7 @@ class Heartbeats:
 
 def _shows(particle: p.Particle) -> bool:
     kind = type(particle)
+    if kind is p.Text:
+        # Mostly. Compared by class, which the type checker does not follow.
+        return bool(particle.text)  # type: ignore[union-attr]
     return kind in _SHOWN or (kind in _SHOWN_IF_NOT_EMPTY and p.is_visible(particle))

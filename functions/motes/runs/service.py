@@ -85,7 +85,7 @@ class Runs:
         self._books = books or NoBooks()
         self._ending = Ending(desk, find, http, self._books)
         self._running: set[asyncio.Task[None]] = set()
-        self._settling: set[asyncio.Task[None]] = set()
+        self._settling: dict[asyncio.Task[None], None] = {}
 
     # What a new run needs.
 
@@ -347,8 +347,8 @@ class Runs:
 
     def _settle_later(self, live: LiveRun, writer: "asyncio.Task[bool] | None") -> None:
         task = asyncio.create_task(self._settle(live, writer))
-        self._settling.add(task)
-        task.add_done_callback(self._settling.discard)
+        self._settling[task] = None
+        task.add_done_callback(self._settling.pop)
 
     async def _settle(self, live: LiveRun, writer: "asyncio.Task[bool] | None") -> None:
         if writer is not None:
@@ -358,8 +358,12 @@ class Runs:
 
     async def settled(self, within: float = _FAREWELL_SECONDS) -> None:
         """Wait until the runs that are over are settled, but not for long."""
-        if self._settling:
-            await asyncio.wait(set(self._settling), timeout=within)
+        clock = asyncio.get_running_loop().time
+        until = clock() + within
+        # The latest first: when it is settled the others mostly are, and need not be listened to.
+        for task in reversed(tuple(self._settling)):
+            if not task.done():
+                await asyncio.wait({task}, timeout=max(0.0, until - clock()))
 
     async def close(self) -> None:
         """End what goes on here: what lives on at a vendor is left for another process to take up."""
