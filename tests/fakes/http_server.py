@@ -59,7 +59,7 @@ def answering(
 async def _talk(
     answer: Callable[[Asked], Awaitable[Answer]], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    with closing(writer), suppress(OSError, asyncio.IncompleteReadError):
+    with closing(writer), suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
         while True:
             status, body = await answer(await _read(reader))
             if status == 0:

@@ -95,6 +95,14 @@ async def test_a_page_costs_one_transaction_and_one_more_once_a_cancel_was_asked
     assert names == ["TransactWriteItems"] * 2
 
 
+async def test_a_run_without_pages_is_deleted_in_two_calls(amazon, runs):
+    await runs.put(run())
+    names = await asked(amazon)
+    await runs.delete("r1")
+    assert names == ["UpdateItem", "BatchWriteItem"]
+    assert await items(amazon) == []
+
+
 async def test_a_run_of_somebody_else_and_a_missing_one_cost_the_same_calls(amazon, runs):
     await runs.put(run())
     names = await asked(amazon)
@@ -239,8 +247,8 @@ async def test_what_a_batch_leaves_undone_is_done_in_the_next(amazon, runs, wait
     made = await forgetful(amazon, "BatchWriteItem", 10)
     await runs.delete("r1")
     assert await items(amazon) == []
-    assert made.sizes == [25, 15, 5, 25, 15, 5, 12, 2, 1]
-    assert len(waited) == 5
+    assert made.sizes == [25, 15, 5, 25, 15, 5, 10, 3]
+    assert len(waited) == 4
 
 
 async def test_what_a_batch_does_not_read_is_read_in_the_next(amazon, runs, waited):

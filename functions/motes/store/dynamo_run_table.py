@@ -147,8 +147,9 @@ class RunTable:
         """See `RunStore`. Whoever is killed in the middle leaves a run that is due, and is found again."""
         lost = {"worker": None, "lease_until": None, "handle": None}
         there = self._changed(id, {"state": "deleting", "due_at": self._now(), **lost}, _PRESENT, {})
-        self._remove(chain(self._page_keys(id), items.list_keys(there) if there else ()))
-        self._remove([items.run_key(id)])
+        if there is None or there.last_seq:
+            self._remove(self._page_keys(id))
+        self._remove([*(items.list_keys(there) if there else ()), items.run_key(id)])
 
     def listed(self, owner: str | None, limit: int, before: float | None) -> list[StoredRun]:
         """See `RunStore.list`."""
