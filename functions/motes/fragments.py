@@ -230,6 +230,11 @@ class Message:
         return roots
 
     @property
+    def resources(self) -> list[p.HostedResource]:
+        """The files that lie at the vendor, or came for download, in order."""
+        return [f.resource for f in self.fragments if isinstance(f, ResourceFragment)]
+
+    @property
     def is_whole(self) -> bool:
         """Whether the run came to its own end, whatever that was."""
         return self.end is not None and is_whole(self.end)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -21,6 +21,35 @@ SECRET = "mk-very-secret"
 END = json.dumps({"cg": "end", "terminationReason": "done-dialect", "tokenStopReason": "ok"})
 
 
+Attend = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
+
+
+@asynccontextmanager
+async def listening(attend: Attend) -> AsyncIterator[str]:
+    """A server on loopback, every connection of it closed in the end."""
+    tasks = set[asyncio.Task[None]]()
+
+    async def attended(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await attend(reader, writer)
+        finally:
+            writer.close()
+
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(attended(reader, writer))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
 @asynccontextmanager
 async def answering(*answers: str) -> AsyncIterator[str]:
     """A server that gives these bytes, one after the other, the last one again and again; its base URL."""
@@ -32,13 +61,9 @@ async def answering(*answers: str) -> AsyncIterator[str]:
         await reader.readexactly(int(length[0].split(b":")[1]) if length else 0)
         writer.write((left.pop(0) if len(left) > 1 else left[0]).encode())
         await writer.drain()
-        writer.close()
 
-    server = await asyncio.start_server(attend, "127.0.0.1", 0)
-    try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    finally:
-        server.close()
+    async with listening(attend) as url:
+        yield url
 
 
 async def asked(*answers: str, patience: Patience = ONE_TRY) -> Any:
@@ -95,6 +120,37 @@ async def test_a_key_or_address_that_cannot_be_sent_is_told_without_the_key(key:
             await client.models()
         assert SECRET not in f"{message!r}{failed.value!r}{client!r}{vars(failed.value)}"
         assert failed.value.__cause__ is None
+
+
+@asynccontextmanager
+async def trickling(*pieces: str, pause: float) -> AsyncIterator[str]:
+    """A stream whose bytes come piece by piece."""
+
+    async def attend(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        for piece in (f"HTTP/1.1 200 OK\r\n{NDJSON}\r\n", *pieces):
+            writer.write(piece.encode())
+            await asyncio.sleep(pause)
+
+    async with listening(attend) as url:
+        yield url
+
+
+async def test_a_large_particle_on_a_slow_line_is_no_silence() -> None:
+    short = Patience(attempts=0, idle_s=0.25)
+    image = '{"p":"ii","mimeType":"image/png","i_b64":"', *["aaaa"] * 8, '"}\n', END + "\n"
+    async with trickling(*image, pause=0.05) as url, AsyncClient(url, patience=short) as client:
+        message = await client.generate("Hi", model="m")
+        assert (message.outcome, len(message.media(p.Image))) == ("completed", 1)
+
+
+async def test_empty_lines_are_no_sign_of_life() -> None:
+    short = Patience(attempts=0, idle_s=0.25)
+    lines = '{"t":"a"}\n', *["\n"] * 40
+    async with trickling(*lines, pause=0.05) as url, AsyncClient(url, patience=short) as client:
+        message = await client.generate("Hi", model="m")
+    assert message.error is not None
+    assert (message.error.code, message.text) == ("idle_timeout", "a")
 
 
 JUNK = st.recursive(
@@ -192,3 +248,19 @@ async def test_a_blocking_reader_gets_fragments_and_learns_of_a_cut() -> None:
 
     async with answering(cut + END + "\n", cut) as url:
         assert await asyncio.to_thread(read, url) == (["ReasoningFragment", "TextFragment"], "aRunFailed")
+
+
+async def test_a_blocking_reader_that_is_dropped_after_its_client_was_closed_is_no_trouble() -> None:
+    cut = f'HTTP/1.1 200 OK\r\n{NDJSON}\r\n{{"t":"a"}}\n{{"t":"b"}}\n'
+
+    def read(url: str) -> str:
+        with Client(url, SECRET, model="m", patience=ONE_TRY) as client:
+            texts = client.stream("Hi").text
+            first = next(texts)
+        texts.close()  # type: ignore[attr-defined]
+        with pytest.raises(RuntimeError, match="closed"):
+            client.models()
+        return first
+
+    async with answering(cut) as url:
+        assert await asyncio.to_thread(read, url) == "a"

@@ -16,6 +16,7 @@ with Client(model="demo/hello") as client:
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
@@ -43,12 +44,20 @@ class _Thread:
         started.wait()
 
     def run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """What comes of it. An interrupt meanwhile cancels it."""
+        """What comes of it. An interrupt cancels it. Raises RuntimeError once the client is closed."""
+        if not self._thread.is_alive():
+            work.close()
+            raise RuntimeError("the client is closed")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
         finally:
             future.cancel()
+
+    def leave(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Do it where that is still possible: closing the client did the same."""
+        with suppress(RuntimeError):
+            self.run(work)
 
     def close(self) -> None:
         """End the thread, and what still runs in it."""
@@ -101,7 +110,7 @@ class SyncStream:
             while batch := self._thread.run(self._stream.arrivals(_AT_ONCE)):
                 yield from batch
         finally:
-            self.abort()
+            self._thread.leave(self._stream.abort())
 
     def __enter__(self) -> Self:
         return self
@@ -119,7 +128,7 @@ class SyncStream:
             while batch := self._thread.run(_next_of(pieces)):
                 yield from batch
         finally:
-            self._thread.run(pieces.aclose())
+            self._thread.leave(pieces.aclose())
 
 
 class Client:

@@ -97,7 +97,8 @@ class GatewayLine:
             lines = JSONLinesDemuxer()
             async with aclosing(_bytes_of(response)) as body:
                 async for data in body:
-                    if batch := [_numbered(event.data) for event in lines.feed(data)]:
+                    batch = [_numbered(event.data) for event in lines.feed(data)]
+                    if batch or lines.is_within:
                         yield batch
                     if lines.error is not None:
                         raise too_large()

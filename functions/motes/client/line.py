@@ -13,7 +13,7 @@ Numbered: TypeAlias = tuple[int | None, p.Particle]
 """A particle and its number in the run, where the run can be joined again."""
 
 Batch: TypeAlias = Sequence[Numbered]
-"""What came in one read, in order; never empty."""
+"""What came in one read, in order. Empty where that is a part of a particle, which may be large."""
 
 
 class Broken(Exception):

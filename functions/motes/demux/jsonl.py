@@ -22,6 +22,11 @@ class JSONLinesDemuxer:
         self._line: list[bytes] = []
         self._size = 0
 
+    @property
+    def is_within(self) -> bool:
+        """Whether a line has begun that has no end yet."""
+        return self._size > 0
+
     def feed(self, data: bytes) -> Iterable[WireEvent]:
         """The records these bytes complete; empty once `error` is set."""
         if self.error is not None:
