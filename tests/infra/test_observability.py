@@ -96,3 +96,12 @@ def test_the_dashboard_is_json_and_nothing_lies_over_anything(observability: dic
 def test_the_main_stack_gives_every_parameter_that_is_asked_for(observability: dict[str, Any]) -> None:
     given = read(TEMPLATE)["Resources"]["Observability"]["Properties"]["Parameters"]
     assert set(given) == set(observability["Parameters"])
+
+
+def test_every_line_that_tells_of_a_bug_is_counted(observability: dict[str, Any]) -> None:
+    pattern = observability["Resources"]["Bugs"]["Properties"]["FilterPattern"]
+    counted = set(re.findall(r'\$\.event = "(\w+)"', pattern))
+    assert counted == {"bug", "handler_failed", "response_unfinished", "unhandled_exception"}
+    assert pattern.count("||") == len(counted) - 1
+    sources = "".join(path.read_text() for path in (ROOT / "functions" / "motes").rglob("*.py"))
+    assert {event for event in counted if f'logline("{event}"' in sources} == counted
