@@ -44,10 +44,10 @@ class Pump:
         self.received += len(data)
         if len(self._head) < _HEAD_BYTES:
             self._head += data[: _HEAD_BYTES - len(self._head)]
-        self._parse(self._demuxer.feed(data))
-        out = self.transmitter
-        if out.verdict is None and self._demuxer.error is not None:
-            self._break(self._demuxer.error)
+        out, demuxer = self.transmitter, self._demuxer
+        self._parse(demuxer.feed(data))
+        if out.verdict is None and demuxer.error is not None:
+            self._break(demuxer.error)
         return out.drain()
 
     def close(self, failure: VendorError | None = None) -> list[p.Particle]:

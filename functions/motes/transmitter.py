@@ -73,7 +73,7 @@ class Transmitter:
 
     def text(self, text: str) -> None:
         """See `Emitter`."""
-        whole = text if not self._halves and text.isascii() else self._join("text", "", text)
+        whole = text if text.isascii() and not self._halves else self._join("text", "", text)
         if whole:
             self.text_length += len(whole)
             if self.verdict is None:

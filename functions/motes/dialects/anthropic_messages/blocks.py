@@ -104,12 +104,12 @@ class TextBlock(Block):
 
     def open(self, out: Emitter) -> None:
         """See `Block`."""
-        self._say(text(self.raw.get("text")), out)
+        self.say(text(self.raw.get("text")), out)
 
     def grow(self, kind: str, delta: Json, out: Emitter) -> None:
         """See `Block`."""
         if kind == "text_delta":
-            self._say(text(delta.get("text")), out)
+            self.say(text(delta.get("text")), out)
         elif kind == "citations_delta":
             self._citations.append(obj(delta.get("citation")))
         else:
@@ -130,7 +130,8 @@ class TextBlock(Block):
         cited = {"citations": self._citations} if self._citations else {}
         return {"type": "text", "text": words, **cited}
 
-    def _say(self, words: str, out: Emitter) -> None:
+    def say(self, words: str, out: Emitter) -> None:
+        """More of the text."""
         if words:
             self._words.append(words)
             self.answer.say(words, out)

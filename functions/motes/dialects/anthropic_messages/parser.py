@@ -45,6 +45,8 @@ _BLOCKS: Final[Mapping[str, type[blocks.Block]]] = {
 # What a delta that comes without its block must belong to.
 _BLOCK_OF_DELTA: Final = {"text_delta": "text", "citations_delta": "text", "thinking_delta": "thinking"}
 
+_LONGEST_DONE: Final = 64
+
 # What an error says that has no type and no event name: a proxy's, a clone's, a load balancer's.
 _ERROR_KEYS: Final = ("errors", "detail", "message", "Message", "msg", "base_resp", "code")
 
@@ -63,6 +65,9 @@ class MessagesParser:
     def parse(self, event: WireEvent, out: Emitter) -> None:
         """See `Parser`."""
         data = _read(event)
+        words = _plain_text(data)
+        if words and event.name != "error" and self._is_more(data, words, out):
+            return
         match _kind(data, event.name):
             case "content_block_delta":
                 self._on_delta(cast("wire.BlockDelta", data), out)
@@ -84,6 +89,14 @@ class MessagesParser:
                 pass
             case other:
                 out.warn("unknown_event", f"an upstream event of type {excerpt(other, 40)!r} was skipped")
+
+    def _is_more(self, data: Json, words: str, out: Emitter) -> bool:
+        """Whether the words go on in a block of text; they are said then."""
+        block = self._open.get(data["index"])
+        if type(block) is not blocks.TextBlock:
+            return False
+        block.say(words, out)
+        return True
 
     def eof(self, out: Emitter) -> None:
         """See `Parser`. A pause is a pause, also where the last event was lost."""
@@ -191,9 +204,20 @@ class MessagesParser:
             self._blocks[-1].close(out)
 
 
+def _plain_text(data: Json) -> str:
+    """The text of a delta that holds nothing else; most do. Nothing for any other, which is read whole."""
+    delta = data.get("delta")
+    if len(data) != 3 or type(delta) is not dict or data.get("type") != "content_block_delta":
+        return ""
+    if len(delta) != 2 or delta.get("type") != "text_delta" or type(data.get("index")) is not int:
+        return ""
+    text = delta.get("text")
+    return text if type(text) is str else ""
+
+
 def _read(event: WireEvent) -> dict[str, Any]:
     """The event's object. OpenAI's end marker, which some clones add, says nothing here."""
-    if event.data.strip() == "[DONE]":
+    if len(event.data) < _LONGEST_DONE and event.data.strip() == "[DONE]":
         return {"type": "ping"}
     data = jsontext.loads(event.data)
     if not isinstance(data, dict):
