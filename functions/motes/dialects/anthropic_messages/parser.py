@@ -65,8 +65,7 @@ class MessagesParser:
     def parse(self, event: WireEvent, out: Emitter) -> None:
         """See `Parser`."""
         data = _read(event)
-        words = _plain_text(data)
-        if words and event.name != "error" and self._is_more(data, words, out):
+        if self._went_on(data, event.name, out):
             return
         match _kind(data, event.name):
             case "content_block_delta":
@@ -90,9 +89,10 @@ class MessagesParser:
             case other:
                 out.warn("unknown_event", f"an upstream event of type {excerpt(other, 40)!r} was skipped")
 
-    def _is_more(self, data: Json, words: str, out: Emitter) -> bool:
-        """Whether the words go on in a block of text; they are said then."""
-        block = self._open.get(data["index"])
+    def _went_on(self, data: Json, name: str | None, out: Emitter) -> bool:
+        """Whether the event was more of a block of text, and nothing else; then it was said."""
+        words = _plain_text(data)
+        block = self._open.get(data["index"]) if words and name != "error" else None
         if type(block) is not blocks.TextBlock:
             return False
         block.say(words, out)
