@@ -17,8 +17,9 @@ _TARGET: Final = re.compile(rb"[\x21-\x7e]+")
 
 def request_head(request: httpx.Request, target: bytes, more: bytes = b"") -> bytes:
     """Request line and headers; `more` are lines of our own. Raises httpx.LocalProtocolError."""
-    lines = b"".join([b"%b: %b\r\n" % pair for pair in request.headers.raw])
-    if _LINES.fullmatch(lines) is None:
+    raw = request.headers.raw
+    lines = b"".join([b"%b: %b\r\n" % pair for pair in raw])
+    if _LINES.fullmatch(lines) is None or lines.count(b"\n") != len(raw):
         raise httpx.LocalProtocolError("illegal header")
     if _TARGET.fullmatch(target) is None:
         raise httpx.LocalProtocolError("illegal request target")

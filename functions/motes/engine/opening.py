@@ -48,7 +48,7 @@ def proxy_at(url: str) -> Proxy:
     """The proxy of that address. Raises ValueError where it does not speak plain HTTP."""
     parts = httpx.URL(url)
     if parts.scheme != "http" or not parts.host:
-        raise ValueError(parts.scheme)
+        raise ValueError(f"a proxy that speaks {parts.scheme or 'nothing'}")
     named = parts.username or parts.password
     words = b"Basic " + b64encode(f"{parts.username}:{parts.password}".encode()) if named else None
     return Proxy(parts.host, parts.port or 80, words)

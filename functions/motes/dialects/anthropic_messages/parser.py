@@ -65,9 +65,11 @@ class MessagesParser:
     def parse(self, event: WireEvent, out: Emitter) -> None:
         """See `Parser`."""
         data = _read(event)
-        if self._went_on(data, event.name, out):
-            return
-        match _kind(data, event.name):
+        if not self._went_on(data, event.name, out):
+            self._on_event(data, event.name, out)
+
+    def _on_event(self, data: dict[str, Any], name: str | None, out: Emitter) -> None:
+        match _kind(data, name):
             case "content_block_delta":
                 self._on_delta(cast("wire.BlockDelta", data), out)
             case "content_block_start":
