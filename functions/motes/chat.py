@@ -277,9 +277,11 @@ class MotesOptions(_Open):
     files that the answer's code left at the vendor into the answer; `resolve_links` gives sources that stand
     behind Google's redirects their own addresses. `background` has the run live on at its vendor, `keep` has
     the vendor's copy stay for a day; `on_disconnect` says what happens when the reader leaves: `detach`,
-    `cancel`, or `detach:<seconds>`.
+    `cancel`, or `detach:<seconds>`. `conversation` names what the request is a turn
+    of.
     """
 
+    conversation: str | None = None
     context: str | None = Field(default=None, max_length=64)
     dialect: str | None = None
     background: Flag | None = None

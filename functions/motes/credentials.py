@@ -9,7 +9,7 @@ blocks the event loop when it has to ask, and forgets what it knew when SSM fail
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from motes.aws import AWS
@@ -35,16 +35,50 @@ _AWS_PLACES: Final = (
 )
 
 
+def vendor_keys(
+    vendor: str, key_names: Sequence[str], settings: Settings, environ: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The keys of a vendor: `key` of its settings, else the environment variables its row names."""
+    set_here = _of_settings(vendor, settings)
+    if set_here is not None:
+        return set_here
+    return _distinct(key for name in key_names for key in _of_environment(name, environ))
+
+
 def vendor_key(
     vendor: str, key_name: str | None, settings: Settings, environ: Mapping[str, str]
 ) -> str | None:
-    """The key of a vendor: `key` of its settings, else the environment variable its row names."""
+    """The first of them, for who has use for one."""
+    return next(iter(vendor_keys(vendor, _names(key_name), settings, environ)), None)
+
+
+def several(text: str) -> tuple[str, ...]:
+    """The keys in one text: with commas or line breaks in between, unless it is JSON, which is one key."""
+    text = text.strip()
+    parts = [text] if text.startswith(("{", "[")) else text.replace("\r", "\n").replace(",", "\n").split("\n")
+    return _distinct(parts)
+
+
+def _names(key_name: str | None) -> tuple[str, ...]:
+    return (key_name,) if key_name else ()
+
+
+def _distinct(keys: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(key for part in keys if (key := part.strip())))
+
+
+def _of_settings(vendor: str, settings: Settings) -> tuple[str, ...] | None:
+    """The keys of the file; None where it says nothing of them."""
     row = settings.vendors.get(vendor)
-    if row is not None and row.key is not None:
-        return row.key.get_secret_value().strip() or None
-    if not key_name:
+    if row is None or row.key is None:
         return None
-    return environ.get(key_name, "").strip() or (_aws_pair(environ) if key_name == AWS_KEY else None)
+    listed = row.key if isinstance(row.key, list) else [row.key]
+    return _distinct(key for one in listed for key in several(one.get_secret_value()))
+
+
+def _of_environment(name: str, environ: Mapping[str, str]) -> tuple[str, ...]:
+    pair = _aws_pair(environ) if name == AWS_KEY else None
+    return several(environ.get(name, "")) or ((pair,) if pair else ())
 
 
 def _aws_pair(environ: Mapping[str, str]) -> str | None:
@@ -109,13 +143,26 @@ class VendorKeys:
         self._parameters = parameters
         self._of_aws = of_aws
 
+    async def all(self, vendor: str, key_names: Sequence[str]) -> tuple[str, ...]:
+        """The keys of a vendor, in the order in which they were set. Raises StoreError where SSM had to be
+        asked and failed.
+        """
+        set_here = _of_settings(vendor, self._settings)
+        if set_here is not None:
+            return set_here
+        return _distinct([key for name in key_names for key in await self._named(name)])
+
     async def get(self, vendor: str, key_name: str | None) -> str | None:
-        """The key of a vendor, if there is one. Raises StoreError where SSM had to be asked and failed."""
-        near = vendor_key(vendor, key_name, self._settings, self._environ)
-        if near is None and key_name is not None and self._parameters is not None:
-            near = await self._parameters.get(key_name)
-        if near is None and key_name == AWS_KEY and self._of_aws is not None:
-            return await _found(self._of_aws)
+        """The first of them, for who has use for one. Raises StoreError as `all` does."""
+        return next(iter(await self.all(vendor, _names(key_name))), None)
+
+    async def _named(self, name: str) -> tuple[str, ...]:
+        near = _of_environment(name, self._environ)
+        if not near and self._parameters is not None:
+            near = several(await self._parameters.get(name) or "")
+        if not near and name == AWS_KEY and self._of_aws is not None:
+            key = await _found(self._of_aws)
+            return (key,) if key else ()
         return near
 
     async def renew(self) -> None:

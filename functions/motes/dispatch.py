@@ -21,7 +21,9 @@ from motes.errors import ErrorKind, InvalidRequest, PrepareError
 from motes.estimates import prompt_tokens
 from motes.model_rules import of_model
 from motes.normaliser import prepared
+from motes.request_ids import NO_IDS, filled
 from motes.secrecy import parts_of
+from motes.tool_names import shortened
 from motes.vendors.auth import AWSCredentials, signer
 from motes.vendors.sendable import faults
 from motes.vendors.vendor import DEFAULT_TIMEOUTS, Timeouts, Vendor
@@ -78,17 +80,26 @@ class FileErrands:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """A question that the vendor's search answers in place of the model."""
+
+    errand: Errand
+    query: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Transforms:
     """What is done to the particles of a run before they are given on; all of it chosen once, here.
 
     `file`: a file the answer left at its vendor is put into the answer. `snapshot`: how a stored run is read
     again, where its stream may end without usage. `resolve_links`: sources behind Google's redirects get
-    their own addresses.
+    their own addresses. `search`: what answers in place of the model.
     """
 
     file: Callable[[p.HostedResource], FileErrands | None] | None = None
     snapshot: Callable[[str], Errand] | None = None
     resolve_links: bool = False
+    search: Search | None = None
 
 
 NO_TRANSFORMS: Final = Transforms()
@@ -114,6 +125,12 @@ class Dispatch:
     creates_run: bool = False
     """Whether it starts a run that lives on at the vendor and is billed there, whoever listens."""
     transforms: Transforms = NO_TRANSFORMS
+    tool_names: Mapping[str, str] = field(default_factory=dict)
+    """What the vendor's short name of a tool stands for."""
+    credential: int | None = None
+    """Which of several keys of the vendor this goes with; None where there is one at most."""
+    spares: tuple[Callable[[], "Dispatch"], ...] = field(default=(), repr=False)
+    """The same with the other keys, in the order in which they are to be tried."""
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """What nobody may hear of, whoever repeats it."""
     prompt_tokens: Callable[[], int] | None = None
@@ -140,13 +157,19 @@ def generate(
     dialect = resolve(vendor.surfaces[0].dialect)
     quirks = of_model(vendor.quirks, model)
     request, changes = prepared(request, quirks)
+    request, names = shortened(request, quirks.max_tool_name)
+    changes += [
+        f"tools.{long[:80]}: sent as {short!r}, this vendor takes {quirks.max_tool_name} characters;"
+        " it comes back as it was"
+        for short, long in names.items()
+    ]
     body, written = _written(lambda: dialect.body(request, model, quirks, traits))
     url = _address(vendor, dialect, model, secret)
     headers = {
         **_JSON,
         "accept": "text/event-stream",
         **dialect.headers,
-        **vendor.headers,
+        **filled(vendor.headers, NO_IDS, secret),
         **body.headers,
     }
     plain = UpstreamRequest(method="POST", url=url, headers=headers, body=written)
@@ -163,6 +186,7 @@ def generate(
         error_kinds=quirks.error_kinds,
         context=request.motes.context,
         creates_run=_creates_run(vendor, dialect, body),
+        tool_names=names,
         secrets=parts_of(secret),
         prompt_tokens=lambda: prompt_tokens(request),
     )
@@ -205,7 +229,7 @@ def errand(
     """
     url = join_url(_base_of(vendor, secret), path, in_place_of)
     told, body = (_JSON, b"{}") if method == "POST" else ({}, b"")
-    known = {**told, **vendor.headers, **(headers or {})}
+    known = {**told, **filled(vendor.headers, NO_IDS, secret), **(headers or {})}
     plain = UpstreamRequest(method=method, url=url, headers=known, body=body)
     return Errand(request=authorise(plain, vendor, secret), sign=signature(vendor, secret))
 

@@ -8,7 +8,7 @@ from typing import Literal
 from motes.dataclass import dataclass
 from motes.wire_key import wire_key as _key
 
-UsageSource = Literal["measured", "partial", "estimated"]
+UsageSource = Literal["measured", "partial", "estimated", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,8 @@ class Metrics:
     gateway does.
 
     `source`: the vendor counted all of it (measured), or some of it (partial), or nothing, and it is the
-    gateway's estimate (estimated). What a partial one lacks is estimated where it is told at a run's end.
+    gateway's estimate (estimated), or no model was asked and there is nothing to count (none). What a partial
+    one lacks is estimated where it is told at a run's end.
     """
 
     tokens_in: int | None = _key("TIn", None)

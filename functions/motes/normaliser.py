@@ -29,6 +29,7 @@ from motes.chat import (
 )
 from motes.errors import InvalidRequest
 from motes.json_schema import fitted
+from motes.policies import governed
 from motes.quirks import Quirks, SchemaForm
 
 IMAGE_LEFT_OUT: Final = "[an image was left out: it cannot be shown to this model]"
@@ -47,7 +48,7 @@ def prepared(request: ChatRequest, quirks: Quirks) -> tuple[ChatRequest, list[st
             param="tools",
             code="unsupported",
         )
-    messages = request.messages
+    messages = governed(request.messages, quirks, warnings.append)
     if not quirks.takes_tools:
         messages = _told(messages, warnings.append)
     if quirks.images != "any":

@@ -38,6 +38,21 @@ ToolChoice = Literal[
 ReplayReasoning = Literal["never", "on-calls", "with-tools", "always", "details", "think-tags"]
 JSONSupport = Literal["native", "schema-only", "json-object", "none"]
 SchemaForm = Literal["any", "no-refs", "plain"]
+SystemPolicy = Literal["keep", "merge", "prepend", "replace"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchIntercept:
+    """A vendor's own search, which answers a question that is a search and nothing else: the caller offers
+    one tool of that name, and the user's last words are `opening` and then the query.
+
+    `path` stands below the vendor's address, or in place of that end of it which `in_place_of` names.
+    """
+
+    path: str
+    in_place_of: str = ""
+    tool: str = "web_search"
+    opening: str = "Perform a web search for the query:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +94,16 @@ class Quirks:
     """Whether there may be tools at all; a request with some is refused otherwise."""
     schema: SchemaForm = "any"
     """What a JSON Schema may say: everything, no `$ref`, or only what a plain parser reads."""
+    max_tool_name: int | None = None
+    """The most characters of a tool's name; a longer one is sent short, and comes back as it was."""
+    system_policy: SystemPolicy = "keep"
+    """The operator's: system messages as they are, as one at the head, behind his own (`system_text`), or
+    replaced by that."""
+    system_text: str = ""
+    content_policy: Mapping[str, str] = field(default_factory=dict)
+    """The operator's: words of earlier answers, and what is sent instead of them."""
+    search_intercept: SearchIntercept | None = None
+    """A search of the vendor that answers in place of the model, where that is all that was asked."""
 
     # Request, chat completions.
     token_field: TokenField = "max_tokens"
@@ -108,6 +133,9 @@ class Quirks:
     """The arguments of a chat template that switch reasoning."""
     reasoning_with: Mapping[str, object] = field(default_factory=dict)
     """Members sent along where reasoning is asked for."""
+    thinking_by_prefix: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """Members sent where the caller says nothing about reasoning, by the head of the model's name, in any
+    case of letters; the longest head that fits counts."""
     reasoning_models: tuple[str, ...] = ()
     """Heads of the names of models that reason. Where there are none, effort is passed on for any model."""
     model_rules: tuple[ModelRule, ...] = ()
@@ -140,6 +168,9 @@ class Quirks:
     """The most characters of a call's id; a longer one is replaced, the same way every time."""
     results_in_call_order: bool = False
     """Whether tool results must stand in the order of their calls; else they stay as the caller has them."""
+    prefill_flag: str = ""
+    """The member that marks a last turn of the assistant as the beginning of the answer, where that must be
+    said."""
     assistant_after_tool: bool = False
     """Whether a user turn directly after a tool result is refused."""
     max_stop: int | None = None

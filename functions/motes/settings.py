@@ -52,15 +52,17 @@ class VendorSettings(_Closed):
     """One `[vendors.<name>]`: a new row, or changes to the built-in row of that name.
 
     `auth` is `bearer`, `none`, `header:<name>`, `query:<name>` or, for AWS, `sigv4:<service>`. `key_env` is
-    the environment variable that holds the key. `models` are listed; a vendor serves whatever name it knows.
+    the environment variable that holds the key. Of each there may be several (a list; or one text, with
+    commas or line breaks in between), which are used in turn. `models` are listed; a vendor serves whatever
+    name it knows.
     """
 
     dialect: str | None = None
     base_url: str | None = None
     path: str | None = None
     auth: str | None = None
-    key: Secret | None = None
-    key_env: str | None = None
+    key: Secret | list[Secret] | None = None
+    key_env: str | list[str] | None = None
     quirks: dict[str, Any] = Field(default_factory=dict)
     timeouts: TimeoutSettings = Field(default_factory=TimeoutSettings)
     headers: dict[str, str] = Field(default_factory=dict)

@@ -8,9 +8,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from motes import particles as p
-from motes.chat import ChatRequest
+from motes.chat import ChatRequest, UserMessage, text_of
 from motes.dialects.registry import resolve
-from motes.dispatch import Dispatch, Errand, FileErrands, Transforms, errand
+from motes.dispatch import Dispatch, Errand, FileErrands, Search, Transforms, errand
+from motes.jsontext import dump_bytes
+from motes.model_rules import of_model
+from motes.quirks import SearchIntercept
 from motes.reattachment import stored_runs
 from motes.vendors.resources import name_of, paths_of, place_of
 from motes.vendors.vendor import Vendor
@@ -19,10 +22,12 @@ from motes.vendors.vendor import Vendor
 def with_transforms(dispatch: Dispatch, request: ChatRequest, vendor: Vendor, secret: str | None) -> Dispatch:
     """The dispatch with its transforms."""
     options = request.motes
+    intercept = of_model(vendor.quirks, dispatch.model).search_intercept
     chosen = Transforms(
         file=_files(vendor, secret) if options.inline_files and vendor.resources else None,
         snapshot=_snapshots(vendor, secret),
         resolve_links=options.resolve_links,
+        search=_search(request, vendor, secret, intercept) if intercept else None,
     )
     return replace(dispatch, transforms=chosen)
 
@@ -35,6 +40,23 @@ def file_errands(vendor: Vendor, secret: str | None, kind: str, name: str) -> Fi
         return None
     content, about = (errand(vendor, secret, path, headers=place.headers) for path in paths)
     return FileErrands(content=content, about=about)
+
+
+def _search(
+    request: ChatRequest, vendor: Vendor, secret: str | None, intercept: SearchIntercept
+) -> Search | None:
+    """The search that answers the request, where it asks for that and nothing else."""
+    tools, last = request.tools or [], request.messages[-1]
+    named = [tool.function.name if tool.function else "" for tool in tools]
+    if named != [intercept.tool] or request.functions or not isinstance(last, UserMessage):
+        return None
+    said = text_of(last.content, "\n").strip()
+    query = said.removeprefix(intercept.opening).strip()
+    if not query or not said.startswith(intercept.opening):
+        return None
+    asked = errand(vendor, secret, intercept.path, in_place_of=intercept.in_place_of, method="POST")
+    body = dump_bytes({"query": query})
+    return Search(errand=replace(asked, request=replace(asked.request, body=body)), query=query)
 
 
 def _files(vendor: Vendor, secret: str | None) -> Callable[[p.HostedResource], FileErrands | None]:

@@ -9,7 +9,7 @@ import pytest
 
 from motes.aws import AWS
 from motes.cli import main
-from motes.credentials import open_vendor_keys, vendor_key
+from motes.credentials import open_vendor_keys, vendor_keys
 from motes.dispatch import Dispatch, generate
 from motes.egress.reply import signature_format
 from motes.errors import PrepareError, StoreError
@@ -133,8 +133,8 @@ def test_another_region_is_a_row_of_the_operators(tmp_path: Path) -> None:
     ],
 )
 def test_a_bearer_key_comes_before_a_pair(tmp_path: Path, environ: dict[str, str], key: str | None) -> None:
-    assert vendor_key("bedrock", AWS_KEY, settings(tmp_path), environ) == key
-    assert vendor_key("openai", "OPENAI_API_KEY", settings(tmp_path), environ) is None
+    assert vendor_keys("bedrock", [AWS_KEY], settings(tmp_path), environ) == ((key,) if key else ())
+    assert vendor_keys("openai", ["OPENAI_API_KEY"], settings(tmp_path), environ) == ()
 
 
 class Chain(AWS):
@@ -154,22 +154,22 @@ class Chain(AWS):
 async def test_where_the_environment_points_elsewhere_botocore_is_asked(tmp_path: Path) -> None:
     chain = Chain("A:B:C")
     keys = open_vendor_keys(settings(tmp_path), {"AWS_PROFILE": "dev"}, chain)
-    assert await keys.get("bedrock", AWS_KEY) == "A:B:C"
-    assert await keys.get("bedrock-mantle", AWS_KEY) == "A:B:C"
-    assert await keys.get("openai", "OPENAI_API_KEY") is None
+    assert await keys.all("bedrock", [AWS_KEY]) == ("A:B:C",)
+    assert await keys.all("bedrock-mantle", [AWS_KEY]) == ("A:B:C",)
+    assert await keys.all("openai", ["OPENAI_API_KEY"]) == ()
     assert chain.asked == 1
 
 
 async def test_a_broken_profile_is_no_key_and_no_failure(tmp_path: Path) -> None:
     keys = open_vendor_keys(settings(tmp_path), {"AWS_PROFILE": "dev"}, Chain("broken"))
-    assert await keys.get("bedrock", AWS_KEY) is None
+    assert await keys.all("bedrock", [AWS_KEY]) == ()
 
 
 async def test_botocore_is_not_asked_where_a_key_lies_nearer_or_nothing_points_there(tmp_path: Path) -> None:
     chain = Chain("A:B")
-    assert await open_vendor_keys(settings(tmp_path), {}, chain).get("bedrock", AWS_KEY) is None
+    assert await open_vendor_keys(settings(tmp_path), {}, chain).all("bedrock", [AWS_KEY]) == ()
     keys = open_vendor_keys(settings(tmp_path), {**PAIR, "AWS_PROFILE": "dev"}, chain)
-    assert await keys.get("bedrock", AWS_KEY) == "AKIDEXAMPLE:secret"
+    assert await keys.all("bedrock", [AWS_KEY]) == ("AKIDEXAMPLE:secret",)
     assert chain.asked == 0
 
 

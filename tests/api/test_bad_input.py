@@ -200,7 +200,7 @@ def test_the_body_of_another_endpoint_is_understood(gateway, upstream):
 @pytest.mark.parametrize(
     ("environ", "told"),
     [
-        ({"OPENAI_API_KEY": "sk-not\nshown"}, "its key must have no line break"),
+        ({"OPENAI_API_KEY": "sk-not\x0bshown"}, "its key must have no line break"),
         ({"OPENAI_API_KEY": "sk-not-shown-海"}, "its key must have no characters beyond Latin-1"),
         (
             {"OPENAI_API_KEY": "sk", "OPENAI_BASE_URL": "http://127.0.0.1:99999/v1"},

@@ -8,10 +8,12 @@ from starlette.datastructures import Headers
 
 from motes.api.auth import admit, authenticate
 from motes.callers import KeyRing
-from motes.credentials import vendor_key
+from motes.credentials import several, vendor_keys
 from motes.errors import PrepareError, Unauthenticated
 from motes.settings import load_settings
 from motes.store.files import FileKeys
+from motes.vendors.catalogue import build_catalogue
+from motes.vendors.table import ALIASES, VENDORS
 
 
 @pytest.fixture
@@ -111,7 +113,33 @@ def test_a_vendors_key_is_its_settings_or_its_variable(tmp_path):
     (tmp_path / "motes.toml").write_text('[vendors.groq]\nkey = "from-file"\n')
     settings = load_settings({"MOTES_HOME": str(tmp_path)}, tmp_path)
     environ = {"GROQ_API_KEY": "from-env", "XAI_API_KEY": " from-env\n", "EMPTY": ""}
-    assert vendor_key("groq", "GROQ_API_KEY", settings, environ) == "from-file"
-    assert vendor_key("xai", "XAI_API_KEY", settings, environ) == "from-env"
-    assert vendor_key("xai", "EMPTY", settings, environ) is None
-    assert vendor_key("xai", None, settings, environ) is None
+    assert vendor_keys("groq", ["GROQ_API_KEY"], settings, environ) == ("from-file",)
+    assert vendor_keys("xai", ["XAI_API_KEY"], settings, environ) == ("from-env",)
+    assert vendor_keys("xai", ["EMPTY"], settings, environ) == ()
+    assert vendor_keys("xai", [], settings, environ) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("a", ("a",)),
+        (" a ,b\n\n c\r\nb ,", ("a", "b", "c")),
+        ("\n", ()),
+        ('{"type": "service_account", "id": "x"}', ('{"type": "service_account", "id": "x"}',)),
+    ],
+)
+def test_one_text_may_hold_several_keys_and_json_is_one(text, keys):
+    assert several(text) == keys
+
+
+def test_the_keys_of_a_vendor_are_those_of_the_file_else_of_all_its_variables(tmp_path):
+    (tmp_path / "motes.toml").write_text(
+        '[vendors.groq]\nkey = ["a", "b,c"]\n[vendors.xai]\nkey_env = ["ONE", "TWO"]\n'
+    )
+    settings = load_settings({"MOTES_HOME": str(tmp_path)}, tmp_path)
+    row = build_catalogue(VENDORS, ALIASES, settings).vendors["xai"]
+    environ = {"GROQ_API_KEY": "not-this", "ONE": "d", "TWO": "e,d", "XAI_API_KEY": "not-this"}
+    assert vendor_keys("groq", ["GROQ_API_KEY"], settings, environ) == ("a", "b", "c")
+    assert row.key_names == ("ONE", "TWO")
+    assert vendor_keys("xai", row.key_names, settings, environ) == ("d", "e")
+    assert "b,c" not in repr(settings)

@@ -100,6 +100,7 @@ def test_no_key_is_ever_shown(tmp_path):
     secret = "sk-very-secret"
     settings = settings_of(tmp_path, f'[vendors.x]\nkey = "{secret}"\n')
     assert secret not in repr(settings)
-    assert secret not in faults_of(tmp_path, f'[vendors.x]\nkey = ["{secret}"]\n')
+    assert secret not in repr(settings_of(tmp_path, f'[vendors.x]\nkey = ["{secret}"]\n'))
+    assert secret not in faults_of(tmp_path, f'[vendors.x]\nkey = {{ a = "{secret}" }}\n')
     (tmp_path / "motes.toml").unlink()
     assert secret not in repr(settings_of(tmp_path, X_BASE_URL=f"http://user:{secret}@host/"))

@@ -203,7 +203,7 @@ def test_a_vendor_of_the_operators_named_demo_is_his(tmp_path: Path, environ: di
         ('[aliases]\nfast = "nobody"', "aliases.fast: model 'nobody' names no vendor"),
         ('default_model = "azure/x"', "default_model: vendor 'azure' has no address: set `base_url`"),
         (
-            '[vendors.openai]\nkey = "sk-this-must-never-be\\nshown"',
+            '[vendors.openai]\nkey = "sk-this-must-never-be\\u000bshown"',
             "OPENAI_API_KEY, or `key` in its settings",
         ),
     ],
@@ -221,7 +221,7 @@ def test_what_serving_would_take_is_none(tmp_path: Path, environ: dict[str, str]
     assert (found.faults, found.doubts) == ([], [])
 
 
-@pytest.mark.parametrize("key", ["sk-this\nmust", "sk-this 海"])
+@pytest.mark.parametrize("key", ["sk-this\x0bmust", "sk-this 海"])
 def test_a_key_that_no_header_can_hold_is_a_fault(tmp_path: Path, environ: dict[str, str], key: str) -> None:
     found = inspect(environ | {"GROQ_API_KEY": key, "MOTES_API_KEY": key}, tmp_path)
     assert [fault.partition(":")[0] for fault in found.faults] == [

@@ -20,7 +20,7 @@ from motes.hosts.operators import create_operators_api, open_office
 from motes.settings import load_settings
 from motes.store.dynamo import DynamoHealth, DynamoKeys
 from motes.store.dynamo_usage import DynamoUsage
-from motes.store.records import Failure, VendorHealth
+from motes.store.records import Failure, KeyRefusal, VendorHealth
 from motes.store.usage import UsageRow
 from motes.store.usage_report import COLUMNS
 
@@ -173,6 +173,7 @@ def test_vendors_are_listed_with_whether_they_have_a_key_and_never_with_it(ask, 
         "dialects": rows["openai"]["dialects"],
         "key_name": "OPENAI_API_KEY",
         "has_key": True,
+        "keys": 1,
         "needs_key": True,
     }
     assert "openai-chat" in rows["openai"]["dialects"]
@@ -183,9 +184,10 @@ def test_vendors_are_listed_with_whether_they_have_a_key_and_never_with_it(ask, 
 
 
 def test_health_is_what_the_store_has_seen(ask, amazon, loop):
+    refusal = KeyRefusal(1, 1_700_000_000, 1_700_000_060, "rate_limit", 429)
     seen = [
         VendorHealth("groq", 1_700_000_000.5, Failure(1_700_000_100, "dispatch-fetch", "rate_limit", 429)),
-        VendorHealth("openai", 1_700_000_000),
+        VendorHealth("openai", 1_700_000_000, refusals=(refusal,)),
     ]
     for one in seen:
         loop.run_until_complete(DynamoHealth(TABLE, amazon).record(one))
@@ -199,8 +201,22 @@ def test_health_is_what_the_store_has_seen(ask, amazon, loop):
                 "kind": "rate_limit",
                 "http_status": 429,
             },
+            "keys": [],
         },
-        {"vendor": "openai", "last_success": "2023-11-14T22:13:20Z", "last_error": None},
+        {
+            "vendor": "openai",
+            "last_success": "2023-11-14T22:13:20Z",
+            "last_error": None,
+            "keys": [
+                {
+                    "key": 2,
+                    "refused_at": "2023-11-14T22:13:20Z",
+                    "rests_until": "2023-11-14T22:14:20Z",
+                    "kind": "rate_limit",
+                    "http_status": 429,
+                }
+            ],
+        },
     ]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from motes.callers import KeyRing
-from motes.store.records import CallerKey, Failure, VendorHealth
+from motes.store.records import CallerKey, Failure, KeyRefusal, VendorHealth
 
 
 def key(n, name="a", created=None):
@@ -147,3 +147,14 @@ async def test_of_two_halves_the_newer_one_is_taken(health):
     assert list(await health.all()) == [VendorHealth("a", 300, CUT)]
     await health.record(VendorHealth("a", 400, FAILED))
     assert list(await health.all()) == [VendorHealth("a", 400, CUT)]
+
+
+async def test_the_last_refusal_of_each_key_is_kept_whoever_tells_it_and_in_any_order(health):
+    first, second = KeyRefusal(0, 10, 70, "rate_limit", 429), KeyRefusal(1, 20, 620, "authentication", 401)
+    later = KeyRefusal(0, 30, 3630, "quota")
+    for refusals in ((first,), (second,), (later,), (first,)):
+        await health.record(VendorHealth("v", refusals=refusals))
+    await health.record(VendorHealth("v", 5.0))
+    assert list(await health.all()) == [VendorHealth("v", 5.0, None, (later, second))]
+    await health.record(VendorHealth("v", 6.0, refusals=(replace(second, at=40.0, status=403),)))
+    assert (await health.all())[0].refusals == (later, replace(second, at=40.0, status=403))

@@ -14,7 +14,9 @@ from motes import particles as p
 from motes.api.auth import admit, confirm, own_vendor_key
 from motes.api.body import discard, read_body, refuse_unknown, understand
 from motes.api.choices import Choices, chosen
+from motes.api.conversation import given_name, made_name
 from motes.api.deadline import deadline_of
+from motes.api.dispatching import dispatched
 from motes.api.envelope import NOTES
 from motes.api.gateway import Gateway
 from motes.api.terms import Terms, terms_of, wants_background
@@ -22,15 +24,14 @@ from motes.background import in_background
 from motes.callers import Admission, owner_of
 from motes.chat import ChatRequest
 from motes.dataclass import dataclass
-from motes.dispatch import Dispatch, generate, takes_addresses
+from motes.dispatch import Dispatch, takes_addresses
 from motes.egress.failure import presentable
 from motes.egress.reply import Reply, signature_format
 from motes.errors import StoreError, Unauthenticated
 from motes.executor.run import Batch
 from motes.runs.service import Order
 from motes.store.runs import ReplyForm, StoredRun
-from motes.transforms import with_transforms
-from motes.vendors.catalogue import speaking
+from motes.vendors.catalogue import Route, speaking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,17 +155,19 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
         request, vendor = in_background(request, vendor)
     terms = terms_of(request.motes, choices, scope, background=background)
     own_key = own_vendor_key(headers, vendor)
-    secret = own_key or await gateway.key_of(vendor)
     if gateway.settings.fetch_media and not takes_addresses(vendor, route.model):
         from motes.api.media import with_media  # Few requests name an address.
 
         request = await with_media(request, gateway.fetching, gateway.settings.max_body_bytes)
-    dispatch = generate(
-        request, vendor, route.model, secret=secret, max_event_bytes=gateway.settings.max_event_bytes
+    named, owner = given_name(request, headers), admission.key.owner
+    keys = (own_key,) if own_key else await gateway.keys_of(vendor)
+    dispatch, secret = dispatched(
+        gateway, request, Route(vendor, route.model), keys, lambda: named or made_name(request, owner)
     )
-    dispatch = with_transforms(dispatch, request, vendor, secret)
     run_id = gateway.new_id()
     scope[NOTES] |= {"run": run_id, "model": dispatch.label, "context": request.motes.context}
+    if dispatch.credential is not None:
+        scope[NOTES]["vendor_key"] = dispatch.credential + 1
     return Asked(
         gateway=gateway,
         admission=admission,

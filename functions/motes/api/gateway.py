@@ -15,6 +15,7 @@ from motes.api.afterwards import Chore
 from motes.api.health import HealthObserver
 from motes.api.ledger import Ledger
 from motes.api.prices import PriceBook
+from motes.api.rotation import Rotation
 from motes.api.run_opening import Finding, open_runs
 from motes.aws import AWS
 from motes.callers import KeyRing, open_keys
@@ -51,6 +52,10 @@ def new_run_id() -> str:
     return secrets.token_hex(12)
 
 
+def _idle_rotation() -> Rotation:
+    return Rotation(time.time, lambda _, __: None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gateway:
     """One gateway. `chores` are done when a response is out; `fetching` is what of
@@ -66,6 +71,7 @@ class Gateway:
     ledger: Ledger
     prices: PriceBook
     observer: Observer = field(default_factory=NullObserver)
+    rotation: Rotation = field(default_factory=_idle_rotation)
     chores: tuple[Chore, ...] = ()
     policy: Policy = field(default_factory=Policy)
     fetching: "Rules | None" = None
@@ -78,10 +84,12 @@ class Gateway:
         return tick_of(self.settings)
 
     async def key_of(self, vendor: Vendor) -> str | None:
-        """The vendor's key, if there is one and it needs one. Raises StoreError."""
-        if vendor.auth.kind == "none":
-            return None
-        return await self.vendor_keys.get(vendor.id, vendor.key_name)
+        """The vendor's key, the first of several, if there is one and it needs one. Raises StoreError."""
+        return next(iter(await self.keys_of(vendor)), None)
+
+    async def keys_of(self, vendor: Vendor) -> tuple[str, ...]:
+        """All keys of a vendor that needs one. Raises StoreError."""
+        return () if vendor.auth.kind == "none" else await self.vendor_keys.all(vendor.id, vendor.key_names)
 
     async def usable(self) -> list[str]:
         """The vendors that could be asked: they have an address, and a key or no need of one."""
@@ -111,6 +119,7 @@ class Gateway:
             stop_margin=settings.deadline_stop_s,
             policy=self.policy,
             ids=lambda part: CallIds(run_id, part),
+            refused=self.rotation.refused,
         )
 
 
@@ -163,6 +172,7 @@ def open_gateway(
         http=backing.http,
         runs=runs,
         observer=health,
+        rotation=Rotation(time.time, health.refused),
         chores=(keys.renew, vendor_keys.renew, health.write, runs.settled, ledger.write),
         policy=policy or Policy(),
     )

@@ -15,7 +15,7 @@ from motes.api.logline import logline
 from motes.errors import ErrorKind, StoreError
 from motes.executor.observer import Observer, SlowRequest
 from motes.store.base import HealthStore
-from motes.store.records import Failure, VendorHealth
+from motes.store.records import Failure, KeyRefusal, VendorHealth
 
 _log = logging.getLogger("motes.api")
 
@@ -65,6 +65,10 @@ class HealthObserver:
         if end.stop is not None:
             self._hear(VendorHealth(_vendor(label), success=self._now()))
         self._inner.run_ended(label, end, metrics)
+
+    def refused(self, vendor: str, refusal: KeyRefusal) -> None:
+        """A vendor refused one of its keys."""
+        self._hear(VendorHealth(vendor, refusals=(refusal,)))
 
     async def write(self) -> None:
         """Store what was heard of the vendors whose minute is over. Never raises."""

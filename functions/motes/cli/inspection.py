@@ -3,14 +3,14 @@
 Pure but for the settings and key files it reads. Must never quote a value that may be a key.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from motes.cli.absent import ONLY_SERVED, absence, whole_catalogue
-from motes.credentials import vendor_key
+from motes.credentials import vendor_keys
 from motes.dataclass import dataclass
 from motes.errors import MotesError, PrepareError
 from motes.settings import FILE_NAME, Settings, closest, load_settings
@@ -52,10 +52,10 @@ def inspect(environ: Mapping[str, str], directory: Path) -> Inspection:
         return found
     _look_at_names(catalogue, found)
     for row in catalogue.vendors.values():
-        key = vendor_key(row.id, row.key_name, settings, environ)
-        found.facts.append(f"vendor {row.id}: {_state(row, key, settings)}")
-        found.faults += _unsendable(row, key)
-        found.doubts += _exposed(row, key)
+        keys = vendor_keys(row.id, row.key_names, settings, environ)
+        found.facts.append(f"vendor {row.id}: {_state(row, keys, settings)}")
+        found.faults += _unsendable(row, keys)
+        found.doubts += _exposed(row, keys)
     found.faults += _unusable(environ.get(_CALLERS_KEY))
     found.doubts += [doubt for name in sorted(environ) if (doubt := _doubt(name)) is not None]
     return found
@@ -87,7 +87,7 @@ def _look_at_names(catalogue: Catalogue, found: Inspection) -> None:
             told.append(f"{place}: vendor {row.id!r} {why}")
 
 
-def _state(row: Vendor, key: str | None, settings: Settings) -> str:
+def _state(row: Vendor, keys: Sequence[str], settings: Settings) -> str:
     """Whether a vendor can be asked, and where it stands if the environment moved it."""
     variable = base_url_variable(row.id)
     if absence(row) == ONLY_SERVED:
@@ -95,14 +95,14 @@ def _state(row: Vendor, key: str | None, settings: Settings) -> str:
     if not row.base_url:
         return f"no address (set {variable})"
     moved = f", at {shown_address(row.base_url)} ({variable})" if variable in settings.base_urls else ""
-    return f"{_readiness(row, key, settings.key_path)}{moved}"
+    return f"{_readiness(row, keys, settings.key_path)}{moved}"
 
 
-def _readiness(row: Vendor, key: str | None, key_path: str | None) -> str:
+def _readiness(row: Vendor, keys: Sequence[str], key_path: str | None) -> str:
     if row.auth.kind == "none":
         return "ready, without a key"
-    if key:
-        return "ready"
+    if keys:
+        return "ready" if len(keys) == 1 else f"ready, with {len(keys)} keys"
     if not row.key_required:
         return "ready, without a key"
     if key_path is not None:
@@ -110,14 +110,16 @@ def _readiness(row: Vendor, key: str | None, key_path: str | None) -> str:
     return f"no key (set {row.key_name})"
 
 
-def _unsendable(row: Vendor, key: str | None) -> Iterator[str]:
+def _unsendable(row: Vendor, keys: Sequence[str]) -> Iterator[str]:
     """What no request can hold. The headers of a row have been looked at when the settings were read."""
     address = address_fault(row.base_url) if row.base_url else None
     if address is not None:
         yield f"{base_url_variable(row.id)}: {address}"
-    fault = key_fault(row.auth, key) if key else None
-    if fault is not None:
-        yield f"vendor {row.id}: its key ({row.key_name}, or `key` in its settings) {fault}"
+    for at, key in enumerate(keys, 1):
+        fault = key_fault(row.auth, key)
+        if fault is not None:
+            which = f"key {at} of {len(keys)}" if len(keys) > 1 else "key"
+            yield f"vendor {row.id}: its {which} ({row.key_name}, or `key` in its settings) {fault}"
 
 
 def _unusable(callers_key: str | None) -> Iterator[str]:
@@ -126,8 +128,8 @@ def _unusable(callers_key: str | None) -> Iterator[str]:
         yield f"environment variable {_CALLERS_KEY}: no caller can send that key: it {fault}"
 
 
-def _exposed(row: Vendor, key: str | None) -> Iterator[str]:
-    if not key or row.auth.kind == "none" or not row.base_url or address_fault(row.base_url) is not None:
+def _exposed(row: Vendor, keys: Sequence[str]) -> Iterator[str]:
+    if not keys or row.auth.kind == "none" or not row.base_url or address_fault(row.base_url) is not None:
         return
     parts = urlsplit(row.base_url)
     if parts.scheme == "http" and parts.hostname not in _LOOPBACK:

@@ -97,6 +97,11 @@ def usage(metrics: p.Metrics | None) -> dict[str, Any] | None:
     return told | _known(prompt_tokens_details=given, completion_tokens_details=spent)
 
 
+def _source(metrics: p.Metrics | None) -> str | None:
+    """Where the counts come from; told also where there is nothing to count."""
+    return metrics.source if metrics and (usage(metrics) or metrics.source == "none") else None
+
+
 def extension(reply: Reply, facts: Facts, end: p.End) -> dict[str, Any]:
     """The `motes` member: what OpenAI's words have no place for. Only what is known is in it."""
     metrics = facts.metrics
@@ -109,7 +114,9 @@ def extension(reply: Reply, facts: Facts, end: p.End) -> dict[str, Any]:
         response_id=facts.response_id,
         native_finish_reason=end.native_stop,
         detail=end.detail,
-        usage_source=metrics.source if metrics and usage(metrics) else None,
+        usage_source=_source(metrics),
+        # Nobody was asked who could count.
+        synthetic=True if metrics and metrics.source == "none" else None,
         cost=cost_json(metrics),
         documents=[document(citation) for citation in facts.documents],
         files=facts.files,

@@ -22,6 +22,7 @@ from motes.errors import VendorError
 from motes.executor import failures
 from motes.executor.decoding import MAX_PIECE, NOT_ENCODED, Decoder, unread
 from motes.executor.exchange import Exchange
+from motes.executor.policy import is_refusal
 from motes.executor.refusal import Refusal
 from motes.executor.run import Batch, Run
 from motes.pump import Pump
@@ -291,6 +292,8 @@ class Attempt:
     def _may_hold(self, issue: p.Issue) -> bool:
         """Nothing was seen, and no run lives on at the vendor that a second request would double."""
         retryable = issue.error is not None and issue.error.retryable
+        if self._dispatch.credential is not None:
+            retryable = retryable or is_refusal(issue.error)
         return retryable and not self.said_anything and self._run.progress.handle is None
 
     def _on_bug(self, bug: Exception) -> Batch:

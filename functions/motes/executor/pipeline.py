@@ -78,10 +78,14 @@ async def batches(
 
 
 def _source(run: Run) -> AsyncGenerator[Batch, None]:
-    if run.dispatch.transforms == NO_TRANSFORMS:
+    if run.dispatch.transforms == NO_TRANSFORMS and not run.dispatch.tool_names:
         return with_retries(run)
     # What runs in a task of its own has a pulse that is never due: the task has the run's.
     source = with_retries(replace(run, pulse=Pulse()))
+    if run.dispatch.transforms.search is not None:
+        from motes.executor.searching import search_first
+
+        source = search_first(run.dispatch.transforms.search, source, run)
     return in_own_task(transformed(source, run), run.pulse)
 
 

@@ -21,6 +21,7 @@ _TURNED_AWAY: Final = frozenset({429, 503})
 _NEVER_SENT: Final = frozenset(
     {"connect_failed", "connect_timeout", "connection_refused", "dns_failed", "tls_failed"}
 )
+_OF_THE_KEY: Final = frozenset({"authentication", "quota", "rate_limit"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,11 @@ class Policy:
 
 
 DEFAULT_POLICY: Final = Policy()
+
+
+def is_refusal(error: VendorError | None) -> bool:
+    """Whether the vendor took the request and refused the key it came with."""
+    return error is not None and error.kind in _OF_THE_KEY
 
 
 def backoff_of(policy: Policy, issue: p.Issue) -> Backoff | None:

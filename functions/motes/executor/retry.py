@@ -5,13 +5,14 @@ Must never repeat what was seen: once an attempt gave something visible, a failu
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from dataclasses import replace
 
 from motes import particles as p
 from motes.dataclass import dataclass
-from motes.errors import VendorError
+from motes.errors import MotesError, VendorError
 from motes.executor.execute import Attempt, Held, Paused
-from motes.executor.policy import Backoff, backoff_of, delay_before, is_surely_not_created
+from motes.executor.policy import Backoff, backoff_of, delay_before, is_refusal, is_surely_not_created
 from motes.executor.run import Batch, Run
 from motes.secrecy import error_without
 
@@ -81,6 +82,8 @@ class _Course:
                 return self._after_pause(outcome)
 
     def _after_failure(self, held: Held) -> _Step:
+        if is_refusal(held.issue.error) and self._turned_to_a_spare(held.issue.error):
+            return self._again(held.issue, 0.0, self._made + len(self.dispatch.spares) + 1)
         backoff = backoff_of(self._run.options.policy, held.issue)
         if backoff is None or held.issue.error is None or self.said_anything:
             return _Step((held.issue, held.end))
@@ -89,10 +92,37 @@ class _Course:
         delay = self._delay(backoff, held.issue.error)
         if delay is None:
             return _Step((held.issue, held.end))
-        error = error_without(held.issue.error, self._run.dispatch.secrets)
-        reset = _reset(held.issue, error, self._made, backoff, delay)
+        return self._again(held.issue, delay, backoff.attempts)
+
+    def _again(self, issue: p.Issue, delay: float, attempts: int) -> _Step:
+        """Announce another attempt."""
+        assert issue.error is not None  # noqa: S101 (for the type)
+        error = error_without(issue.error, self._run.dispatch.secrets)
+        reset = _reset(issue, error, self._made, attempts, delay)
         self._run.observer.retrying(self._run.dispatch.label, reset)
         return _Step((reset,), delay)
+
+    def _turned_to_a_spare(self, error: VendorError | None) -> bool:
+        """Whether there is another key to ask with; what is asked stays as it is by now."""
+        now = self.dispatch
+        if now.credential is None or error is None:
+            return False
+        self._run.options.refused(now.vendor, now.credential, error)
+        if self.said_anything:
+            return False
+        for at, spare in enumerate(now.spares, 1):
+            with suppress(MotesError):  # A key that cannot even be sent.
+                other = spare()
+                request = replace(other.request, body=now.request.body)
+                self.dispatch = replace(
+                    now,
+                    request=request,
+                    sign=other.sign,
+                    credential=other.credential,
+                    spares=now.spares[at:],
+                )
+                return True
+        return False
 
     def _delay(self, backoff: Backoff, error: VendorError) -> float | None:
         """Seconds to wait, or None where there is no attempt left or no time for it."""
@@ -124,7 +154,7 @@ def _moved(citation: p.Citation, by: int) -> p.Citation:
     return replace(citation, start=citation.start + by, end=end)
 
 
-def _reset(issue: p.Issue, error: VendorError, made: int, backoff: Backoff, delay: float) -> p.RetryReset:
+def _reset(issue: p.Issue, error: VendorError, made: int, attempts: int, delay: float) -> p.RetryReset:
     """The announcement of retry number `made`."""
     in_band = issue.phase == "dialect-issue"
     lost_line = not in_band and error.http_status is None
@@ -133,7 +163,7 @@ def _reset(issue: p.Issue, error: VendorError, made: int, backoff: Backoff, dela
         clear="since-checkpoint" if in_band else "none",
         reason=error.message,
         attempt=made,
-        max_attempts=backoff.attempts - 1,
+        max_attempts=attempts - 1,
         delay_ms=round(delay * 1000),
         cause_http=error.http_status,
         cause_conn=(error.code or error.kind) if lost_line else None,

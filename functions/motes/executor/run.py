@@ -18,6 +18,7 @@ from motes import particles as p
 from motes.costs import Pricing, unpriced
 from motes.dataclass import dataclass
 from motes.dispatch import Dispatch
+from motes.errors import VendorError
 from motes.executor.observer import Observer, Progress
 from motes.executor.policy import DEFAULT_POLICY, Policy
 
@@ -52,6 +53,10 @@ class CallIds:
         return f"call_{hashlib.sha256(f'{self._seed}{self._made}'.encode()).hexdigest()[:24]}"
 
 
+def _unheard(_vendor: str, _at: int, _error: VendorError) -> None:
+    """Nobody wants to know."""
+
+
 def _now() -> datetime:
     return datetime.now(UTC)
 
@@ -64,6 +69,7 @@ class Options:
     observer hears of it and the stream ends. `now` reads a Retry-After date. `price` must answer at once.
     `ids` makes what makes the ids of calls without one, anew for each attempt at each part of the answer, so
     that an attempt which is read once more has the same ids; without it, `new_id` makes them.
+    `refused` hears of a vendor that refuses one of its several keys, and which.
     """
 
     heartbeat: float = 10.0
@@ -74,6 +80,7 @@ class Options:
     new_id: Callable[[], str] = new_call_id
     ids: Callable[[int], Callable[[], str]] | None = None
     now: Callable[[], datetime] = _now
+    refused: Callable[[str, int, VendorError], None] = _unheard
     rng: Random = field(default_factory=SystemRandom)
     price: Pricing = unpriced
 

@@ -91,6 +91,8 @@ class Stopwatch:
         """
         if not self._has_begun:
             return None
+        if self._told is not None and self._told.source == "none":
+            return self._told
         told = self._told or p.Metrics(source="estimated")
         prompt, output = prompt_of(told), told.tokens_out
         is_early = self._uncounted > 0 and (not good or told.source == "partial")

@@ -46,6 +46,10 @@ async def _tried(transform: Transform, particle: p.Particle, run: Run) -> list[p
 def _made(run: Run) -> list[Transform]:
     """Only what is used is loaded."""
     chosen, transforms = run.dispatch.transforms, list[Transform]()
+    if run.dispatch.tool_names:
+        from motes.executor.renaming import ToolRenaming
+
+        transforms.append(ToolRenaming(run.dispatch.tool_names))
     if chosen.file is not None:
         from motes.executor.inlining import FileInlining
 

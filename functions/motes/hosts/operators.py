@@ -55,6 +55,7 @@ class VendorInfo(BaseModel):
         description="Where its key lies: in the environment, or in SSM under the path"
     )
     has_key: bool
+    keys: int = Field(description="How many there are; several are used in turn")
     needs_key: bool
 
 
@@ -67,12 +68,23 @@ class LastError(BaseModel):
     http_status: int | None = None
 
 
+class KeyState(BaseModel):
+    """How a vendor last refused one of its several keys, in motes' own words."""
+
+    key: int = Field(description="Its place among the vendor's keys, from 1")
+    refused_at: datetime
+    rests_until: datetime = Field(description="Until then it is only used where no other key is left")
+    kind: ErrorKind
+    http_status: int | None = None
+
+
 class HealthInfo(BaseModel):
     """How a vendor was last seen; each process tells it at most once a minute."""
 
     vendor: str
     last_success: datetime | None
     last_error: LastError | None
+    keys: list[KeyState] = Field(description="Of several keys, those that were refused")
 
 
 class KeyInfo(BaseModel):
@@ -204,12 +216,14 @@ def _object(value: Any, name: str) -> Mapping[str, Any]:
 
 async def _vendor_info(row: Vendor, keys: VendorKeys) -> VendorInfo:
     needs_key = row.key_required and row.auth.kind != "none"
+    known = await keys.all(row.id, row.key_names)
     return VendorInfo(
         id=row.id,
         base_url=shown_address(row.base_url) or None,
         dialects=[surface.dialect for surface in row.surfaces],
         key_name=row.key_name,
-        has_key=await keys.get(row.id, row.key_name) is not None,
+        has_key=bool(known),
+        keys=len(known),
         needs_key=needs_key,
     )
 
@@ -222,7 +236,17 @@ def _health_info(seen: VendorHealth) -> HealthInfo:
             at=_time(failure.at), phase=failure.phase, kind=failure.kind, http_status=failure.status
         )
     success = None if seen.success is None else _time(seen.success)
-    return HealthInfo(vendor=seen.vendor, last_success=success, last_error=error)
+    keys = [
+        KeyState(
+            key=refusal.key + 1,
+            refused_at=_time(refusal.at),
+            rests_until=_time(refusal.until),
+            kind=refusal.kind,
+            http_status=refusal.status,
+        )
+        for refusal in seen.refusals
+    ]
+    return HealthInfo(vendor=seen.vendor, last_success=success, last_error=error, keys=keys)
 
 
 def _time(seconds: float) -> datetime:

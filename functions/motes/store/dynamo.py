@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from motes.aws import AWS
-from motes.store.records import CallerKey, Failure, VendorHealth, by_age
+from motes.store.records import CallerKey, Failure, KeyRefusal, VendorHealth, by_age
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -201,7 +201,21 @@ def _changes(health: VendorHealth) -> tuple[dict[str, Any], list[str]]:
         values |= {"failed": _number(failure.at), "phase": {"S": failure.phase}, "kind": {"S": failure.kind}}
         values["http"] = {"NULL": True} if failure.status is None else _number(failure.status)
         conditions.append(_no_newer("failed"))
+    for refusal in health.refusals:
+        values |= _refusal_attributes(refusal)
+        conditions.append(_no_newer(f"refused_{refusal.key}"))
     return values, conditions
+
+
+def _refusal_attributes(refusal: KeyRefusal) -> dict[str, Any]:
+    """Each in attributes of its own, so that two processes may tell of two keys."""
+    attributes = {
+        "refused": _number(refusal.at),
+        "until": _number(refusal.until),
+        "why": {"S": refusal.kind},
+        "status": {"NULL": True} if refusal.status is None else _number(refusal.status),
+    }
+    return {f"{name}_{refusal.key}": value for name, value in attributes.items()}
 
 
 def _no_newer(name: str) -> str:
@@ -222,4 +236,17 @@ def _health_of(item: Item) -> VendorHealth:
             status=int(item["http"]["N"]) if "N" in item["http"] else None,
         )
     success = float(item["success"]["N"]) if "success" in item else None
-    return VendorHealth(item["sk"]["S"], success, failure)
+    return VendorHealth(item["sk"]["S"], success, failure, tuple(_refusals_of(item)))
+
+
+def _refusals_of(item: Item) -> Iterator[KeyRefusal]:
+    heads = [name.partition("_") for name in item]
+    for key in sorted(int(at) for head, _, at in heads if head == "refused" and at.isdecimal()):
+        status = item[f"status_{key}"]
+        yield KeyRefusal(
+            key=key,
+            at=float(item[f"refused_{key}"]["N"]),
+            until=float(item[f"until_{key}"]["N"]),
+            kind=item[f"why_{key}"]["S"],
+            status=int(status["N"]) if "N" in status else None,
+        )

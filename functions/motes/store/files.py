@@ -17,7 +17,7 @@ from typing import Any
 
 from motes import jsontext
 from motes.errors import PrepareError, StoreError
-from motes.store.records import CallerKey, Failure, VendorHealth, by_age
+from motes.store.records import CallerKey, Failure, KeyRefusal, VendorHealth, by_age
 
 try:
     import fcntl
@@ -209,4 +209,5 @@ def _health(item: Mapping[str, Any]) -> VendorHealth:
         vendor=str(item["vendor"]),
         success=None if success is None else float(success),
         failure=None if failure is None else Failure(**failure),
+        refusals=tuple(KeyRefusal(**refusal) for refusal in item.get("refusals", ())),
     )

@@ -5,7 +5,7 @@ Must never hold a caller's key itself, nor anything a vendor or a caller said.
 
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from typing import Final
 
@@ -55,12 +55,28 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyRefusal:
+    """How a vendor last refused one of its several keys, which is told by its place, from 0. Epoch seconds;
+    until then the key is left alone.
+    """
+
+    key: int
+    at: float
+    until: float
+    kind: ErrorKind
+    status: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class VendorHealth:
-    """The last success of a vendor, in epoch seconds, and its last failure, as far as they are known."""
+    """The last success of a vendor, in epoch seconds, its last failure, and the last refusal of each of its
+    keys, as far as they are known.
+    """
 
     vendor: str
     success: float | None = None
     failure: Failure | None = None
+    refusals: tuple[KeyRefusal, ...] = ()
 
     def merged(self, other: "VendorHealth") -> "VendorHealth":
         """The newer of each."""
@@ -68,6 +84,7 @@ class VendorHealth:
             self,
             success=max((t for t in (self.success, other.success) if t is not None), default=None),
             failure=max((f for f in (self.failure, other.failure) if f), key=_at, default=None),
+            refusals=_newest((*other.refusals, *self.refusals)),
         )
 
     def newer_than(self, other: "VendorHealth") -> "VendorHealth":
@@ -77,8 +94,19 @@ class VendorHealth:
             success = None
         if failure is not None and other.failure is not None and failure.at <= other.failure.at:
             failure = None
-        return replace(self, success=success, failure=failure)
+        known = {refusal.key: refusal.at for refusal in other.refusals}
+        refusals = tuple(one for one in self.refusals if one.at > known.get(one.key, -1.0))
+        return replace(self, success=success, failure=failure, refusals=refusals)
 
 
 def _at(failure: Failure) -> float:
     return failure.at
+
+
+def _newest(refusals: Iterable[KeyRefusal]) -> tuple[KeyRefusal, ...]:
+    """The last refusal of each key."""
+    out: dict[int, KeyRefusal] = {}
+    for refusal in refusals:
+        if refusal.key not in out or out[refusal.key].at <= refusal.at:
+            out[refusal.key] = refusal
+    return tuple(out[key] for key in sorted(out))

@@ -82,7 +82,7 @@ BEDROCK: Final = (
     _row(
         "bedrock",
         "https://bedrock-runtime.{region}.amazonaws.com",
-        Surface(dialect="bedrock-converse"),
+        Surface(dialect="bedrock-converse", quirks=Quirks(max_tool_name=64)),
         # Claude in its own protocol.
         Surface(dialect="bedrock-invoke"),
         service="bedrock",

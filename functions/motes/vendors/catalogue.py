@@ -26,6 +26,7 @@ from motes.errors import InvalidRequest, PrepareError, UnknownModel
 from motes.quirks import Quirks
 from motes.settings import AWS_KEY, Settings, VendorSettings, closest
 from motes.vendors.aliases import RETIRED
+from motes.vendors.quirk_words import WORDS, translated
 from motes.vendors.sendable import address_fault, auth_fault, header_fault
 from motes.vendors.vendor import BEARER, NO_AUTH, Auth, Surface, Timeouts, Vendor
 
@@ -173,7 +174,7 @@ def build_catalogue(
         id = vendor_aliases.get(name, name) if name not in rows else name
         named.add(id)
         try:
-            vendors[id] = _changed(vendors.get(id), id, changes)
+            vendors[id] = _changed(vendors.get(id), id, translated(changes))
         except ValueError as error:
             faults += [f"{settings.source}: vendors.{name}{line}" for line in str(error).splitlines()]
     for id, row in vendors.items():
@@ -225,6 +226,7 @@ def _changed(row: Vendor | None, id: str, changes: VendorSettings) -> Vendor:
     if changes.path is not None:
         surface = replace(surface, path=changes.path)
     surfaces = (surface, *(s for s in others if s.dialect != surface.dialect))
+    names = [changes.key_env] if isinstance(changes.key_env, str) else changes.key_env or []
     return replace(
         base,
         base_url=base.base_url
@@ -233,7 +235,8 @@ def _changed(row: Vendor | None, id: str, changes: VendorSettings) -> Vendor:
         addresses=base.addresses if changes.base_url is None else {},
         surfaces=tuple(_changed_surface(surface, changes) for surface in surfaces),
         auth=base.auth if changes.auth is None else _auth(changes.auth),
-        key_name=changes.key_env or base.key_name,
+        key_name=names[0] if names else base.key_name,
+        more_key_names=tuple(names[1:]) if names else base.more_key_names,
         quirks=_quirks(base.quirks, changes.quirks),
         timeouts=_timeouts(base.timeouts, changes),
         headers=_headers(base.headers, changes.headers),
@@ -325,7 +328,9 @@ def _quirks(base: Quirks, changes: Mapping[str, Any]) -> Quirks:
         return base
     known = Quirks.__dataclass_fields__
     unknown = [
-        f".quirks.{name}: no such quirk{closest(name, known)}" for name in changes if name not in known
+        f".quirks.{name}: no such quirk{closest(name, (*known, *WORDS))}"
+        for name in changes
+        if name not in known
     ]
     if unknown:
         raise ValueError("\n".join(unknown))

@@ -47,6 +47,7 @@ OPENAI: Final = Quirks(
     ),
     custom_tools=True,
     max_tool_id=40,
+    max_tool_name=64,
     max_stop=4,
 )
 
@@ -81,6 +82,7 @@ DEEPSEEK: Final = Quirks(
     drop=OPENAI_ONLY | {"logit_bias", "parallel_tool_calls", "prompt_cache_key", "seed"},
     tool_choice="forced-without-thinking",
     strict_tools=False,
+    max_tool_name=64,
     max_stop=16,
     json_schema="json-object",
 )
@@ -106,6 +108,7 @@ MISTRAL: Final = Quirks(
     rename={"seed": "random_seed"},
     passthrough=frozenset({"guardrails", "min_tokens", "prefix", "prompt_mode", "safe_prompt", "top_k"}),
     tool_id="nine-alphanumerics",
+    prefill_flag="prefix",
     assistant_after_tool=True,
 )
 

@@ -124,6 +124,7 @@ MOONSHOT: Final = Quirks(
     replay_reasoning="on-calls",
     drop=OPENAI_ONLY | {"logit_bias", "parallel_tool_calls", "seed"},
     passthrough=frozenset({"partial"}),
+    prefill_flag="partial",
     tool_choice="not-while-thinking",
     strict_tools=False,
     json_schema="json-object",

@@ -34,7 +34,9 @@ BAIDU: Final = Quirks(
     error_kinds={"invalid_iam_token": "authentication", "rate_limit_exceeded": "rate_limit"},
 )
 
-GOOGLE: Final = Quirks(passthrough=frozenset({"cachedContent", "labels", "safetySettings"}))
+GOOGLE: Final = Quirks(
+    max_tool_name=128, passthrough=frozenset({"cachedContent", "labels", "safetySettings"})
+)
 """What Google's own protocol has and OpenAI has no word for."""
 
 # The path names the model, and the body the version of the protocol.

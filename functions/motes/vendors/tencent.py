@@ -5,13 +5,14 @@ send nothing that belongs to another program. Sources: cloud.tencent.com/documen
 2026-11-29).
 """
 
+from dataclasses import replace
 from typing import Final
 
-from motes.quirks import ModelRule, Quirks
+from motes.quirks import ModelRule, Quirks, SearchIntercept
 from motes.vendors.efforts import ORDER, SWITCH
 from motes.vendors.parameters import OPENAI_ONLY
 from motes.vendors.twins import messages
-from motes.vendors.vendor import CHAT, Vendor
+from motes.vendors.vendor import CHAT, Timeouts, Vendor
 
 _DROP: Final = OPENAI_ONLY | {"logit_bias", "prompt_cache_key"}
 
@@ -43,6 +44,9 @@ LKEAP: Final = Quirks(
     strict_tools=False,
 )
 
+# Models that reason there only where they are told to.
+_THINKERS: Final = ("deepseek", "glm", "kimi", "minimax", "moonshot", "qwen")
+
 # There must be a system message, a choice of tools is a word, and schemas are read by a plain parser. Effort
 # is OpenAI's for every model, and is left out where there is to be none.
 CODEBUDDY: Final = Quirks(
@@ -52,6 +56,10 @@ CODEBUDDY: Final = Quirks(
     schema="plain",
     effort_map={"off": None} | {effort: effort for effort in ORDER[1:]},
     reasoning_with={"reasoning_summary": "auto"},
+    thinking_by_prefix={
+        head: {"reasoning_effort": "high", "reasoning_summary": "auto"} for head in _THINKERS
+    },
+    search_intercept=SearchIntercept(path="agenttool/v1/search", in_place_of="/v2"),
     replay_reasoning="always",
     drop=_DROP,
     passthrough=frozenset({"enable_thinking", "reasoning_summary"}),
@@ -59,6 +67,27 @@ CODEBUDDY: Final = Quirks(
     strict_tools=False,
     error_kinds={"6004": "quota", "11101": "invalid_request"},
 )
+
+# The accounts of what switches thinking on there differ, so each of the two hosts goes by one of them.
+CODEBUDDY_CN: Final = replace(
+    CODEBUDDY, thinking_by_prefix={head: {"enable_thinking": True} for head in _THINKERS}
+)
+
+# The key travels twice, and a conversation and each of its requests have names of their own.
+_CODEBUDDY_HEADERS: Final = {
+    "x-api-key": "{key}",
+    "x-conversation-id": "{conversation_id}",
+    "x-conversation-request-id": "{request_id}",
+    "x-conversation-message-id": "{message_id}",
+    "x-request-id": "{request_id}",
+    "x-trace-id": "{trace_id}",
+    "b3": "{trace_id}-{span_id}-1-{parent_id}",
+    "x-b3-traceid": "{trace_id}",
+    "x-b3-spanid": "{span_id}",
+    "x-b3-parentspanid": "{parent_id}",
+    "x-b3-sampled": "1",
+}
+_CODEBUDDY_TIMEOUTS: Final = Timeouts(first_byte=120.0, idle=120.0)
 
 TENCENT: Final = (
     Vendor(
@@ -105,14 +134,20 @@ TENCENT: Final = (
         surfaces=(CHAT,),
         key_name="CODEBUDDY_API_KEY",
         quirks=CODEBUDDY,
+        timeouts=_CODEBUDDY_TIMEOUTS,
+        headers=_CODEBUDDY_HEADERS,
         model_list=None,
+        models=("default", "claude-sonnet-4.6", "gemini-3.1-pro", "gpt-5.4", "gpt-5.5"),
     ),
     Vendor(
         id="codebuddy-cn",
         base_url="https://copilot.tencent.com/v2",
         surfaces=(CHAT,),
         key_name="CODEBUDDY_API_KEY",
-        quirks=CODEBUDDY,
+        quirks=CODEBUDDY_CN,
+        timeouts=_CODEBUDDY_TIMEOUTS,
+        headers=_CODEBUDDY_HEADERS,
         model_list=None,
+        models=("default", "deepseek-v4-flash", "deepseek-v4-pro", "glm-5.1", "kimi-k2.6", "minimax-m2.7"),
     ),
 )

@@ -117,6 +117,8 @@ class Vendor:
     surfaces: tuple[Surface, ...]
     auth: Auth = BEARER
     key_name: str | None = None
+    more_key_names: tuple[str, ...] = ()
+    """Where more keys of the same vendor lie, to be used in turn."""
     key_required: bool = True
     quirks: Quirks = NO_QUIRKS
     timeouts: Timeouts = DEFAULT_TIMEOUTS
@@ -130,3 +132,8 @@ class Vendor:
     priced_as: str | None = None
     models: tuple[str, ...] = ()
     """A few models to list; a vendor serves whatever name it knows."""
+
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """Where its keys lie, all of them."""
+        return (self.key_name, *self.more_key_names) if self.key_name else ()

@@ -45,6 +45,7 @@ class _Planner:
         self, request: ChatRequest, model: str, quirks: Quirks, traits: Traits, forbidden: bool
     ) -> None:
         self._request = request
+        self._model = model
         self._quirks = quirks
         self._control = quirks.reasoning_control
         self._rule = rule_of(model, quirks.model_rules)
@@ -56,8 +57,12 @@ class _Planner:
         self._out = Reasoning(able=self._able)
 
     def plan(self) -> Reasoning:
-        effort = self._wanted()
         out = self._out
+        unasked = self._unasked()
+        if unasked:
+            out.members, out.active = dict(unasked), self._able
+            return out
+        effort = self._wanted()
         if effort is None and not self._openrouter_only():
             out.active = self._able and not (self._rule and self._rule.off_by_default)
         elif self._known_unable or (self._control == "none" and effort != "off"):
@@ -68,6 +73,17 @@ class _Planner:
             out.members = self._members(word)
             out.active = self._able and (word is None or word not in _OFF)
         return out
+
+    def _unasked(self) -> Mapping[str, object]:
+        """What this vendor is sent where the caller says nothing about reasoning."""
+        request, table = self._request, self._quirks.thinking_by_prefix
+        said = (request.reasoning_effort, request.thinking, request.reasoning)
+        if not table or self._forbidden or any(word is not None for word in said):
+            return {}
+        name = self._model.lower()
+        heads = [head for head in table if name.startswith(head.lower())]
+        members = table[max(heads, key=len)] if heads else {}
+        return {} if members.keys() & (request.model_extra or {}).keys() else members
 
     def _is_able(self, model: str, traits: Traits) -> bool:
         if traits.reasoning is not None:

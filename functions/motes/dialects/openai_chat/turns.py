@@ -41,7 +41,14 @@ def arranged(messages: list[Wire], quirks: Quirks, warn: Warn) -> list[Wire]:
     if quirks.system_required and not any(message["role"] in _SYSTEM for message in messages):
         messages = [{"role": "system", "content": ""}, *messages]
     _rename_calls(messages, quirks)
+    if quirks.prefill_flag and messages and _is_prefill(messages[-1]):
+        messages = [*messages[:-1], {quirks.prefill_flag: True} | messages[-1]]
     return messages
+
+
+def _is_prefill(message: Wire) -> bool:
+    """Whether a last turn is the beginning of the answer to come."""
+    return message["role"] == "assistant" and not message.get("tool_calls")
 
 
 def instruct(messages: list[Wire], instruction: str) -> None:
