@@ -30,7 +30,8 @@ def prompt_tokens(request: "ChatRequest") -> int:
     """All input of a request: its messages and its tools."""
     size = sum(sum(_sizes(message)) for message in request.messages)
     tools = [*(request.tools or ()), *(request.functions or ())]
-    return tokens_of(size + sum(len(tool.model_dump_json(exclude_none=True)) for tool in tools))
+    described = (jsontext.dump_bytes(tool.model_dump(exclude_none=True)) for tool in tools)
+    return tokens_of(size + sum(map(len, described)))
 
 
 def size_of(particle: p.Particle) -> int:
