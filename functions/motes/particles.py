@@ -365,9 +365,14 @@ VISIBLE: Final = (
     HostedResource,
 )
 
+_VISIBLE_WITH_TEXT: Final[frozenset[type]] = frozenset({Text, Reasoning, Refusal})
+_ALWAYS_VISIBLE: Final[frozenset[type]] = frozenset(VISIBLE) - _VISIBLE_WITH_TEXT
+
 
 def is_visible(particle: Particle) -> bool:
     """Whether a reader of the answer would see it; empty text shows nothing."""
-    if isinstance(particle, Text | Reasoning | Refusal):
-        return bool(particle.text)
-    return isinstance(particle, VISIBLE)
+    # By class and not by `isinstance`: every particle of every answer is asked this, more than once.
+    kind = type(particle)
+    if kind in _VISIBLE_WITH_TEXT:
+        return bool(particle.text)  # type: ignore[union-attr]
+    return kind in _ALWAYS_VISIBLE

@@ -57,7 +57,7 @@ class StreamWriter:
         headers = {"content-type": media_type, **_STREAM_HEADERS}
         raw = [(name.encode(), value.encode()) for name, value in headers.items()]
         await self._send({"type": "http.response.start", "status": 200, "headers": raw})
-        first = self._encoder.open() + b"".join([self._encoded(particle) for particle in held])
+        first = self._encoder.open() + self._written(held)
         # An empty chunk still makes the server send the head.
         await self._write(first)
 
@@ -66,24 +66,27 @@ class StreamWriter:
         async for batch in source:
             if self._has_failed:
                 break
-            data = b"".join([self._encoded(particle) for particle in batch])
+            data = self._written(batch)
             if not data and self._clock() - self._wrote_at >= self._silence:
                 data = self._encoder.keepalive()
             if data:
                 await self._write(data)
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _encoded(self, particle: p.Particle) -> bytes:
-        """What a particle adds; where that cannot be written, the last words of the stream."""
-        if self._has_failed:
-            return b""
-        try:
-            return self._encoder.encode(particle)
-        except Exception as bug:
-            # The boundary: what cannot be written ends one stream with an issue.
-            self._has_failed = True
-            _log.error(logline("encoder_failed", particle=type(particle).__name__, error=type(bug).__name__))
-            return b"".join(self._encoder.encode(word) for word in _last_words(bug))
+    def _written(self, batch: Iterable[p.Particle]) -> bytes:
+        """What particles add; where one cannot be written, the last words of the stream."""
+        out, encode = list[bytes](), self._encoder.encode
+        for particle in batch:
+            try:
+                out.append(encode(particle))
+            except Exception as bug:
+                # The boundary: what cannot be written ends one stream with an issue.
+                self._has_failed = True
+                name = type(particle).__name__
+                _log.error(logline("encoder_failed", particle=name, error=type(bug).__name__))
+                out += map(encode, _last_words(bug))
+                break
+        return b"".join(out)
 
     async def _write(self, data: bytes) -> None:
         await self._send({"type": "http.response.body", "body": data, "more_body": True})

@@ -283,6 +283,8 @@ class Attempt:
     def _kept(self, batch: Batch) -> Batch:
         """The particles to give on: all but an issue that another attempt may make unsaid."""
         for particle in batch:
+            if type(particle) is p.Text:
+                continue
             if isinstance(particle, p.HandleSet):
                 self._run.progress.handle = particle.handle
             elif isinstance(particle, p.Issue) and self._may_hold(particle):

@@ -89,6 +89,7 @@ def _source(run: Run) -> AsyncGenerator[Batch, None]:
     return in_own_task(transformed(source, run), run.pulse)
 
 
+_TURNS: Final = (p.End, p.Issue, p.Note)
 _LINE_PHASES: Final = ("dispatch-fetch", "dispatch-read")
 
 
@@ -106,16 +107,21 @@ class _Telling:
 
     def told(self, batch: Batch, now: float) -> Batch:
         """The batch as it leaves the executor."""
-        out = list[p.Particle]()
+        out, watch, secrets = list[p.Particle](), self._watch, self._run.dispatch.secrets
         for particle in batch:
-            shown = without_secrets(particle, self._run.dispatch.secrets)
-            if isinstance(shown, p.End | p.Issue | p.Note) and not self._goes_on_elsewhere(shown):
-                out += self._watch.last_metrics(shown, now)
+            if type(particle) is p.Text:
+                # Most are: an answer's own words are never looked at.
+                watch.on_text(particle, now)
+                out.append(particle)
+                continue
+            shown = without_secrets(particle, secrets)
+            if isinstance(shown, _TURNS) and not self._goes_on_elsewhere(shown):
+                out += watch.last_metrics(shown, now)
             if isinstance(shown, p.End):
                 self._end = shown
             elif isinstance(shown, p.Issue):
                 self._run.observer.failed(self._run.dispatch.label, shown)
-            out.append(self._watch.stamped(shown, now))
+            out.append(watch.stamped(shown, now))
         return out
 
     def _goes_on_elsewhere(self, particle: p.Particle) -> bool:

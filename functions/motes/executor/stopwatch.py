@@ -38,6 +38,15 @@ class Stopwatch:
         self._uncounted = 0
         """Bytes of the answer since the vendor last told how much output there was."""
 
+    def on_text(self, text: p.Text, now: float) -> None:
+        """`stamped` for a piece of text, which is given on as it is."""
+        words = text.text
+        if words:
+            self._is_stale = self._has_begun = True
+            self._uncounted += len(words) if words.isascii() else size_of(text)
+            if self._first is None:
+                self._first = now
+
     def stamped(self, particle: p.Particle, now: float) -> p.Particle:
         """The particle to give on: `Metrics` with its times and its cost, anything else as it is."""
         if isinstance(particle, p.Metrics):
@@ -47,6 +56,8 @@ class Stopwatch:
             self._reset()
         elif isinstance(particle, p.RetryReset):
             self._reset()
+        elif isinstance(particle, p.Text):
+            self.on_text(particle, now)
         elif p.is_visible(particle) or isinstance(particle, p.ToolCallArguments):
             self._is_stale = self._has_begun = True
             self._uncounted += size_of(particle)
