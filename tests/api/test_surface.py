@@ -157,6 +157,38 @@ def test_every_answer_can_be_read_by_a_page_errors_too(stranger, path):
     assert "x-request-id" in response.headers["access-control-expose-headers"]
 
 
+@pytest.mark.parametrize("origin", ["http://page", "null"])
+def test_no_page_is_let_in_by_a_cookie(stranger, origin):
+    for method in ("GET", "OPTIONS"):
+        response = stranger.request(method, "/v1/models", headers={"origin": origin})
+        assert response.headers["access-control-allow-origin"] == "*"
+        assert "access-control-allow-credentials" not in response.headers
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"), [("/v1/chat/completions/", {"POST"}), ("/v1/models", {"GET"}), ("/nowhere", set())]
+)
+def test_every_path_may_be_asked_what_it_takes(stranger, path, methods):
+    response = stranger.options(path)
+    assert response.status_code == 204
+    assert methods | {"OPTIONS"} <= set(response.headers["allow"].split(", "))
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT"])
+def test_chat_takes_post_alone_and_the_hint_about_v1_holds_for_it_too(stranger, method):
+    refused = stranger.request(method, "/v1/chat/completions/")
+    assert refused.status_code == 405
+    assert "POST" in refused.headers["allow"]
+    doubled = stranger.post("/v1/v1/chat/completions", json={})
+    assert doubled.status_code == 404
+    assert "ends in /v1 already" in shape_of(doubled)["message"]
+
+
+def test_one_model_has_anthropics_shape_for_a_client_of_anthropics(caller):
+    model = caller.get("/models/fake/m", headers={"anthropic-version": "2023-06-01"}).json()
+    assert (model["type"], model["id"]) == ("model", "fake/m")
+
+
 @pytest.mark.parametrize("path", ["/healthz", "/v1/models"])
 def test_head_is_get_without_a_body(stranger, path):
     key = {"x-api-key": KEY}
