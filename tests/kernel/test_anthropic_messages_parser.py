@@ -28,7 +28,8 @@ def test_every_recording_reads_as_expected(recording: Any) -> None:
     assert m.end is not None
     assert m.end.native_stop == expected["native_finish_reason"]
     assert m.end.reason == expected["end"]
-    assert (m.error.kind if m.error else None) == (expected["error"] or {}).get("kind")
+    told = m.issue and m.issue.error
+    assert (told.kind if told else None) == (expected["error"] or {}).get("kind")
     assert (m.model, m.response_id) == (expected["model"], expected["response_id"])
     assert m.metrics is not None
     assert m.metrics.tokens_out == expected["usage"]["completion"]

@@ -202,8 +202,9 @@ def test_model_id_and_handle_come_from_the_first_event_that_has_them() -> None:
 
 
 def test_a_run_in_background_that_is_not_stored_lives_for_ten_minutes() -> None:
-    m = read(event("created", response=response(background=True, store=False, created_at=1000)), completed())
-    assert m.handle == p.UpstreamHandle("vnd.oai.responses", "resp_1", 1_000_000, 1_600_000)
+    begun = event("created", response=response(background=True, store=False, created_at=1000))
+    handle = p.UpstreamHandle("vnd.oai.responses", "resp_1", 1_000_000, 1_600_000)
+    assert [x for x in run(begun, completed()) if isinstance(x, p.HandleSet)] == [p.HandleSet(handle)]
 
 
 @pytest.mark.parametrize("members", [{}, {"store": True}, {"background": False, "store": True}])

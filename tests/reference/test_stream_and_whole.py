@@ -27,7 +27,6 @@ def reply_of(dialect: str, field: ReasoningField) -> Reply:
         vendor="vendor",
         upstream_model="model",
         signature_format=signature_format(dialect),
-        prompt_bytes=400,
         include_usage=True,
         reasoning_field=field,
     )

@@ -49,6 +49,7 @@ class Connection(asyncio.Protocol):
         self._failure: httpx.TransportError | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0.0
         self._until = 0.0
 
     # What the pool and the transport do.
@@ -237,10 +238,14 @@ class Connection(asyncio.Protocol):
     def _wake_at(self, until: float) -> None:
         """One timer serves many reads: it is moved on when it comes, not with every read."""
         self._until = until
-        if self._timer is None or self._timer.when() > until:
+        if self._timer is None or self._timer_at > until:
             if self._timer is not None:
                 self._timer.cancel()
-            self._timer = self._loop.call_at(until, self._on_timer)
+            self._set_timer(until)
+
+    def _set_timer(self, at: float) -> None:
+        # What uvloop gives for a time that is over does not know its time.
+        self._timer, self._timer_at = self._loop.call_at(at, self._on_timer), at
 
     def _on_timer(self) -> None:
         self._timer = None
@@ -249,7 +254,7 @@ class Connection(asyncio.Protocol):
         if self._loop.time() >= self._until:
             self._wake()
         else:
-            self._timer = self._loop.call_at(self._until, self._on_timer)
+            self._set_timer(self._until)
 
     def _on_nonsense(self, error: httptools.HttpParserError) -> None:
         if self._is_complete:
