@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from motes.demux.base import Demuxer, WireEvent
-from motes.demux.jsonl import JSONLinesDemuxer, JSONLinesOrWholeDemuxer
-from motes.demux.sse import SSEDemuxer
-from motes.demux.whole import SSEOrWholeDemuxer, WholeDemuxer
+from motes.demux.jsonl import JSONLinesDemuxer, json_lines_or_whole
+from motes.demux.sse import SSEDemuxer, sse_or_whole
+from motes.demux.whole import WholeDemuxer
 
 ALL: list[Callable[..., Demuxer]] = [
     SSEDemuxer,
     JSONLinesDemuxer,
-    JSONLinesOrWholeDemuxer,
+    json_lines_or_whole,
     WholeDemuxer,
-    SSEOrWholeDemuxer,
+    sse_or_whole,
 ]
 
 
@@ -95,10 +95,10 @@ def test_a_whole_body_is_one_event_and_blank_lines_before_it_are_dropped() -> No
 
 @pytest.mark.parametrize("size", [1, 2, 100])
 def test_the_first_byte_tells_a_body_from_a_stream(size: int) -> None:
-    assert events(SSEOrWholeDemuxer(), cut(b'\n\n{"a":\n\n1}', size)) == [WireEvent('{"a":\n\n1}')]
-    assert events(SSEOrWholeDemuxer(), cut(b"[1]", size)) == [WireEvent("[1]")]
-    assert events(SSEOrWholeDemuxer(), cut(b"\xef\xbb\xbf: x\n\ndata: a\n\n", size)) == [WireEvent("a")]
-    assert events(SSEOrWholeDemuxer(), cut(b"\r\n\r\ndata: a\n\n", size)) == [WireEvent("a")]
+    assert events(sse_or_whole(), cut(b'\n\n{"a":\n\n1}', size)) == [WireEvent('{"a":\n\n1}')]
+    assert events(sse_or_whole(), cut(b"[1]", size)) == [WireEvent("[1]")]
+    assert events(sse_or_whole(), cut(b"\xef\xbb\xbf: x\n\ndata: a\n\n", size)) == [WireEvent("a")]
+    assert events(sse_or_whole(), cut(b"\r\n\r\ndata: a\n\n", size)) == [WireEvent("a")]
 
 
 @pytest.mark.parametrize("size", [None, 1, 2, 100])
@@ -120,20 +120,20 @@ def test_the_first_byte_tells_a_body_from_a_stream(size: int) -> None:
 def test_the_first_line_tells_lines_of_json_from_one_value_over_several(
     wire: bytes, expected: list[str], size: int | None
 ) -> None:
-    found = events(JSONLinesOrWholeDemuxer(), cut(wire, size) if size else [wire])
+    found = events(json_lines_or_whole(), cut(wire, size) if size else [wire])
     assert [event.data for event in found] == expected
 
 
 def test_brackets_and_white_space_are_not_held_without_end() -> None:
-    demuxer = JSONLinesOrWholeDemuxer(100)
+    demuxer = json_lines_or_whole(100)
     assert events(demuxer, [b"{", *[b" " * 10] * 200]) == []
     assert demuxer.error is not None
 
 
 def test_a_stream_is_not_held_back_by_the_choice() -> None:
-    lines = JSONLinesOrWholeDemuxer()
+    lines = json_lines_or_whole()
     assert list(lines.feed(b'{"a":1}\n{"b"')) == [WireEvent('{"a":1}')]
-    demuxer = SSEOrWholeDemuxer()
+    demuxer = sse_or_whole()
     assert list(demuxer.feed(b"data: a\n\nda")) == [WireEvent("a")]
 
 
@@ -142,7 +142,7 @@ def test_a_stream_is_not_held_back_by_the_choice() -> None:
 def test_an_event_above_the_limit_is_told_and_nothing_comes_after_it(
     make: Callable[..., Demuxer], size: int
 ) -> None:
-    opening = b"{" if make in (WholeDemuxer, JSONLinesDemuxer, JSONLinesOrWholeDemuxer) else b"data: "
+    opening = b"{" if make in (WholeDemuxer, JSONLinesDemuxer, json_lines_or_whole) else b"data: "
     demuxer = make(100)
     out = events(demuxer, cut(opening + b"x" * 300 + b"\n\ndata: later\n\n", size))
     assert out == []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fakes.eventstream import event, exception, frame, header, raw_frame
 from motes.demux.base import WireEvent
-from motes.demux.eventstream import EventStreamDemuxer, EventStreamOrWholeDemuxer
+from motes.demux.eventstream import EventStreamDemuxer, event_stream_or_whole
 
 BODY = event("messageStart", {"role": "assistant"}) + event("delta", {"text": "Ølet 😀"}) + event("x", b"")
 EVENTS = [
@@ -156,20 +156,20 @@ def test_text_in_place_of_a_stream_is_told_as_such() -> None:
 
 
 def test_a_json_body_is_one_event_and_blanks_before_it_are_dropped() -> None:
-    demuxer = EventStreamOrWholeDemuxer()
+    demuxer = event_stream_or_whole()
     assert [*demuxer.feed(b" \n"), *demuxer.feed(b' {"a"'), *demuxer.feed(b":1}"), *demuxer.close()] == [
         WireEvent('{"a":1}')
     ]
-    demuxer = EventStreamOrWholeDemuxer()
+    demuxer = event_stream_or_whole()
     assert [*demuxer.feed(b"\n"), *demuxer.feed(BODY), *demuxer.close()] == EVENTS
     assert demuxer.error is None
-    assert list(EventStreamOrWholeDemuxer().close()) == []
+    assert list(event_stream_or_whole().close()) == []
 
 
 @settings(max_examples=300)
 @given(st.lists(st.binary(max_size=60), max_size=6))
 def test_arbitrary_bytes_never_raise(reads: list[bytes]) -> None:
-    for demuxer in (EventStreamDemuxer(), EventStreamOrWholeDemuxer()):
+    for demuxer in (EventStreamDemuxer(), event_stream_or_whole()):
         for data in reads:
             list(demuxer.feed(data))
         list(demuxer.close())

@@ -9,7 +9,7 @@ from motes import jsontext
 from motes import particles as p
 from motes.demux.base import WireEvent
 from motes.demux.jsonl import JSONLinesDemuxer
-from motes.demux.whole import SSEOrWholeDemuxer
+from motes.demux.sse import sse_or_whole
 from motes.errors import VendorError
 from motes.pump import Pump
 from motes.transmitter import Emitter, Retry, Transmitter
@@ -40,7 +40,7 @@ class LineParser:
 
 def pump(sse: bool = False, limit: int = 10_000) -> Pump:
     numbers = itertools.count(1)
-    demuxer = SSEOrWholeDemuxer(limit) if sse else JSONLinesDemuxer(limit)
+    demuxer = sse_or_whole(limit) if sse else JSONLinesDemuxer(limit)
     return Pump(demuxer, LineParser(), Transmitter(lambda: f"made_{next(numbers)}"))
 
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from motes import jsontext
-from motes.demux.base import MAX_EVENT_BYTES, Demuxer, WireEvent, too_large
-from motes.demux.whole import WholeDemuxer
+from motes.demux.base import MAX_EVENT_BYTES, WireEvent, too_large
+from motes.demux.whole import OrWholeDemuxer, unless_json
 from motes.vendor_errors import excerpt
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _PRELUDE: Final = 12
 _CHECKSUM: Final = 4
 _EXCERPT: Final = 80
-_BLANK: Final = b" \t\r\n\xef\xbb\xbf"
 
 
 class EventStreamDemuxer:
@@ -105,32 +104,10 @@ class EventStreamDemuxer:
         self.error = f"the upstream's answer is no AWS event stream ({why}): {head}"
 
 
-class EventStreamOrWholeDemuxer:
+def event_stream_or_whole(max_event_bytes: int = MAX_EVENT_BYTES) -> OrWholeDemuxer:
     """An event stream, unless the first significant byte opens a JSON object or array."""
-
-    def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
-        self._limit = max_event_bytes
-        self._chosen: Demuxer | None = None
-
-    @property
-    def error(self) -> str | None:
-        """Why nothing more will come, or None."""
-        return self._chosen.error if self._chosen else None
-
-    def feed(self, data: bytes) -> Iterable[WireEvent]:
-        """The events these bytes complete."""
-        if self._chosen is None:
-            # No frame begins with white space: its first byte is the highest of a length below 16 MiB.
-            data = data.lstrip(_BLANK)
-            if not data:
-                return ()
-            whole = data[:1] in b"{["
-            self._chosen = WholeDemuxer(self._limit) if whole else EventStreamDemuxer(self._limit)
-        return self._chosen.feed(data)
-
-    def close(self) -> Iterable[WireEvent]:
-        """What was left, if anything."""
-        return self._chosen.close() if self._chosen else ()
+    # No frame begins with white space: its first byte is the highest of a length below 16 MiB.
+    return OrWholeDemuxer(unless_json(EventStreamDemuxer), max_event_bytes)
 
 
 def _event(message: "EventStreamMessage") -> WireEvent:

@@ -6,10 +6,9 @@ Must never split at U+2028, U+0085 or any other character that Python's `splitli
 from collections.abc import Iterable
 from typing import Final
 
-from motes.demux.base import MAX_EVENT_BYTES, Demuxer, WireEvent, too_large
-from motes.demux.whole import WholeDemuxer
+from motes.demux.base import MAX_EVENT_BYTES, WireEvent, too_large
+from motes.demux.whole import Framing, OrWholeDemuxer, WholeDemuxer
 
-_BLANK: Final = b" \t\r\n\xef\xbb\xbf"
 _LONGEST_WAIT: Final = 1024
 
 
@@ -63,37 +62,15 @@ class JSONLinesDemuxer:
             out.append(WireEvent(text))
 
 
-class JSONLinesOrWholeDemuxer:
-    """Lines of JSON, unless the body is one value over several lines: the first is no more than a bracket.
+def json_lines_or_whole(max_event_bytes: int = MAX_EVENT_BYTES) -> OrWholeDemuxer:
+    """Lines of JSON, unless the body is one value over several lines: the first is no more than a bracket."""
+    return OrWholeDemuxer(_unless_over_lines, max_event_bytes)
 
-    Must never hold back a record: white space and that one bracket are all that waits for the choice.
-    """
 
-    def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
-        self._limit = max_event_bytes
-        self._head = b""
-        self._chosen: Demuxer | None = None
-
-    @property
-    def error(self) -> str | None:
-        """Why nothing more will come, or None."""
-        return self._chosen.error if self._chosen else None
-
-    def feed(self, data: bytes) -> Iterable[WireEvent]:
-        """The records these bytes complete."""
-        if self._chosen is None:
-            data = self._head = (self._head + data).lstrip(_BLANK)
-            self._chosen = self._choice(data)
-        return self._chosen.feed(data) if self._chosen else ()
-
-    def close(self) -> Iterable[WireEvent]:
-        """What was left, if anything; a lone bracket is no record."""
-        return self._chosen.close() if self._chosen else ()
-
-    def _choice(self, head: bytes) -> Demuxer | None:
-        """Who reads this body, or None while that is open."""
-        rest = head[1:].lstrip(b" \t\r") if head[:1] in (b"{", b"[") else b""
-        if rest[:1] == b"\n":
-            return WholeDemuxer(self._limit)
-        is_open = not rest and len(head) <= _LONGEST_WAIT and head[:1] in (b"", b"{", b"[")
-        return None if is_open else JSONLinesDemuxer(self._limit)
+def _unless_over_lines(head: bytes) -> Framing | None:
+    """Only that one bracket, and white space behind it, waits for the choice: no record is held back."""
+    rest = head[1:].lstrip(b" \t\r") if head[:1] in (b"{", b"[") else b""
+    if rest[:1] == b"\n":
+        return WholeDemuxer
+    is_open = not rest and len(head) <= _LONGEST_WAIT and head[:1] in (b"", b"{", b"[")
+    return None if is_open else JSONLinesDemuxer

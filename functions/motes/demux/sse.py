@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from motes.demux.base import MAX_EVENT_BYTES, WireEvent, too_large
+from motes.demux.whole import OrWholeDemuxer, unless_json
 
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -153,3 +154,8 @@ class SSEDemuxer:
             text = data.decode("utf-8", "replace")
         if text and not text.isspace():
             out.append(WireEvent(text, name, self._id))
+
+
+def sse_or_whole(max_event_bytes: int = MAX_EVENT_BYTES) -> OrWholeDemuxer:
+    """Server-sent events, unless the first significant byte opens a JSON object or array."""
+    return OrWholeDemuxer(unless_json(SSEDemuxer), max_event_bytes)

@@ -1,14 +1,16 @@
-"""A body as one event, and the choice between that and server-sent events by the first byte.
+"""A body as one event, and the choice between that and another framing by how the body begins.
 
 Content-Type is not asked: vendors label streams as JSON and JSON as streams, and the first significant
-byte never lies. Must never hold back a stream: only white space before the first byte is kept.
+byte never lies. Must never hold back a stream: all that waits is white space, and what the choice needs.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from motes.demux.base import MAX_EVENT_BYTES, Demuxer, WireEvent, too_large
-from motes.demux.sse import SSEDemuxer
+
+Framing = Callable[[int], Demuxer]
+"""Makes a demuxer with that limit of bytes an event."""
 
 _BLANK: Final = b" \t\r\n\xef\xbb\xbf"
 
@@ -38,11 +40,16 @@ class WholeDemuxer:
         return (WireEvent(text),) if text else ()
 
 
-class SSEOrWholeDemuxer:
-    """Server-sent events, unless the first significant byte opens a JSON object or array."""
+class OrWholeDemuxer:
+    """Reads a body as what its head says it is.
 
-    def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
+    `choose` gets all that has come, without the white space before it, and gives None while that is open.
+    """
+
+    def __init__(self, choose: Callable[[bytes], Framing | None], max_event_bytes: int) -> None:
+        self._choose = choose
         self._limit = max_event_bytes
+        self._head = b""
         self._chosen: Demuxer | None = None
 
     @property
@@ -54,13 +61,24 @@ class SSEOrWholeDemuxer:
         """The events these bytes complete."""
         if self._chosen is None:
             # A vendor may send blank lines for minutes to keep the line open; none need be kept.
-            data = data.lstrip(_BLANK)
-            if not data:
+            data = self._head = (self._head + data).lstrip(_BLANK)
+            framing = self._choose(data)
+            if framing is None:
                 return ()
-            whole = data[:1] in b"{["
-            self._chosen = WholeDemuxer(self._limit) if whole else SSEDemuxer(self._limit)
+            self._chosen, self._head = framing(self._limit), b""
         return self._chosen.feed(data)
 
     def close(self) -> Iterable[WireEvent]:
-        """What was left, if anything."""
+        """What was left, if anything; a head that leaves the choice open is no event."""
         return self._chosen.close() if self._chosen else ()
+
+
+def unless_json(framing: Framing) -> Callable[[bytes], Framing | None]:
+    """That framing, unless the first byte opens a JSON object or array."""
+
+    def choose(head: bytes) -> Framing | None:
+        if not head:
+            return None
+        return WholeDemuxer if head[:1] in b"{[" else framing
+
+    return choose

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from motes.demux.whole import SSEOrWholeDemuxer
+from motes.demux.sse import sse_or_whole
 from motes.dialects.anthropic_messages.parser import MessagesParser
 from motes.dialects.anthropic_messages.request import body
 from motes.dialects.base import Dialect
@@ -14,7 +14,7 @@ DIALECT: Final = Dialect(
     name="anthropic-messages",
     path=lambda _model: "v1/messages",
     body=body,
-    demuxer=SSEOrWholeDemuxer,
+    demuxer=sse_or_whole,
     parser=MessagesParser,
     headers={"anthropic-version": VERSION},
 )

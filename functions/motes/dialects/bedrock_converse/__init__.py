@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from motes.demux.eventstream import EventStreamOrWholeDemuxer
+from motes.demux.eventstream import event_stream_or_whole
 from motes.dialects.base import Dialect
 from motes.dialects.bedrock_converse.parser import ConverseParser
 from motes.dialects.bedrock_converse.request import body, path
@@ -11,7 +11,7 @@ DIALECT: Final = Dialect(
     name="bedrock-converse",
     path=path,
     body=body,
-    demuxer=EventStreamOrWholeDemuxer,
+    demuxer=event_stream_or_whole,
     parser=ConverseParser,
     # A stream of events where all goes well, JSON where it does not.
     headers={"accept": "application/vnd.amazon.eventstream, application/json"},

@@ -7,7 +7,7 @@ the way to the others, and it goes there when the first event tells which it is.
 from typing import Final
 
 from motes.chat import ChatRequest
-from motes.demux.eventstream import EventStreamOrWholeDemuxer
+from motes.demux.eventstream import event_stream_or_whole
 from motes.dialects.base import Dialect, Traits, UpstreamBody
 from motes.dialects.bedrock_invoke.parser import InvokeParser, Resolve
 from motes.dialects.bedrock_invoke.request import check_model, invoked, path
@@ -27,7 +27,7 @@ def carrying(resolve: Resolve) -> Dialect:
         name="bedrock-invoke",
         path=path,
         body=body,
-        demuxer=EventStreamOrWholeDemuxer,
+        demuxer=event_stream_or_whole,
         parser=lambda quirks: InvokeParser(quirks, resolve),
         headers={"accept": _ACCEPT},
         inline_media=True,

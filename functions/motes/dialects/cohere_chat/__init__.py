@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from motes.demux.whole import SSEOrWholeDemuxer
+from motes.demux.sse import sse_or_whole
 from motes.dialects.base import Dialect
 from motes.dialects.cohere_chat.parser import ChatParser
 from motes.dialects.cohere_chat.request import body
@@ -11,6 +11,6 @@ DIALECT: Final = Dialect(
     name="cohere-chat",
     path=lambda _model: "v2/chat",
     body=body,
-    demuxer=SSEOrWholeDemuxer,
+    demuxer=sse_or_whole,
     parser=ChatParser,
 )

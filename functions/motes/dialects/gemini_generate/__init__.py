@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from motes.demux.whole import SSEOrWholeDemuxer
+from motes.demux.sse import sse_or_whole
 from motes.dialects.base import Dialect
 from motes.dialects.gemini_generate.parser import GenerateParser
 from motes.dialects.gemini_generate.request import body, path
@@ -11,6 +11,6 @@ DIALECT: Final = Dialect(
     name="gemini-generate",
     path=path,
     body=body,
-    demuxer=SSEOrWholeDemuxer,
+    demuxer=sse_or_whole,
     parser=GenerateParser,
 )

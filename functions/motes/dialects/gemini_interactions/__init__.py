@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from motes.demux.whole import SSEOrWholeDemuxer
+from motes.demux.sse import sse_or_whole
 from motes.dialects.base import Dialect
 from motes.dialects.gemini_interactions.parser import InteractionsParser
 from motes.dialects.gemini_interactions.request import body, path
@@ -12,7 +12,7 @@ DIALECT: Final = Dialect(
     name="gemini-interactions",
     path=path,
     body=body,
-    demuxer=SSEOrWholeDemuxer,
+    demuxer=sse_or_whole,
     parser=InteractionsParser,
     # The revision whose events are steps; without it the vendor decides.
     headers={"api-revision": "2026-05-20"},

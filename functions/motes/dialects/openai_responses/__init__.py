@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from motes.demux.whole import SSEOrWholeDemuxer
+from motes.demux.sse import sse_or_whole
 from motes.dialects.base import Dialect
 from motes.dialects.openai_responses.parser import ResponsesParser
 from motes.dialects.openai_responses.request import body, path
@@ -12,7 +12,7 @@ DIALECT: Final = Dialect(
     name="openai-responses",
     path=path,
     body=body,
-    demuxer=SSEOrWholeDemuxer,
+    demuxer=sse_or_whole,
     parser=ResponsesParser,
     stored_runs=STORED_RUNS,
 )
