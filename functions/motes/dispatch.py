@@ -23,7 +23,6 @@ from motes.model_rules import of_model
 from motes.normaliser import prepared
 from motes.request_ids import NO_IDS, filled
 from motes.secrecy import parts_of
-from motes.tool_names import shortened
 from motes.vendors.auth import AWSCredentials, signer
 from motes.vendors.sendable import faults
 from motes.vendors.vendor import DEFAULT_TIMEOUTS, Timeouts, Vendor
@@ -157,12 +156,12 @@ def generate(
     dialect = resolve(vendor.surfaces[0].dialect)
     quirks = of_model(vendor.quirks, model)
     request, changes = prepared(request, quirks)
-    request, names = shortened(request, quirks.max_tool_name)
-    changes += [
-        f"tools.{long[:80]}: sent as {short!r}, this vendor takes {quirks.max_tool_name} characters;"
-        " it comes back as it was"
-        for short, long in names.items()
-    ]
+    names: Mapping[str, str] = {}
+    if quirks.max_tool_name is not None and (request.tools or request.functions):
+        from motes.tool_names import shortened  # Most questions come without tools.
+
+        request, names, told = shortened(request, quirks.max_tool_name)
+        changes += told
     body, written = _written(lambda: dialect.body(request, model, quirks, traits))
     url = _address(vendor, dialect, model, secret)
     headers = {

@@ -29,7 +29,6 @@ from motes.chat import (
 )
 from motes.errors import InvalidRequest
 from motes.json_schema import fitted
-from motes.policies import governed
 from motes.quirks import Quirks, SchemaForm
 
 IMAGE_LEFT_OUT: Final = "[an image was left out: it cannot be shown to this model]"
@@ -48,7 +47,11 @@ def prepared(request: ChatRequest, quirks: Quirks) -> tuple[ChatRequest, list[st
             param="tools",
             code="unsupported",
         )
-    messages = governed(request.messages, quirks, warnings.append)
+    messages = request.messages
+    if quirks.system_policy != "keep" or quirks.content_policy:
+        from motes.policies import governed  # Few operators have any.
+
+        messages = governed(messages, quirks, warnings.append)
     if not quirks.takes_tools:
         messages = _told(messages, warnings.append)
     if quirks.images != "any":

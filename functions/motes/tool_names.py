@@ -22,14 +22,19 @@ from motes.chat import (
 _HASHED: Final = 8
 
 
-def shortened(request: ChatRequest, limit: int | None) -> tuple[ChatRequest, dict[str, str]]:
-    """The request with no tool's name longer than `limit`, and what each short name stands for."""
+def shortened(request: ChatRequest, limit: int) -> tuple[ChatRequest, dict[str, str], list[str]]:
+    """The request with no tool's name longer than `limit`, what each short name stands for, and a word about
+    each.
+    """
     given = set(_names(request))
-    long = sorted(name for name in given if limit is not None and len(name) > limit)
-    if limit is None or not long:
-        return request, {}
-    short = {name: _short(name, limit, given) for name in long}
-    return _renamed(request, short), {name: long for long, name in short.items()}
+    short = {name: _short(name, limit, given) for name in sorted(given) if len(name) > limit}
+    if not short:
+        return request, {}, []
+    told = [
+        f"tools.{long[:80]}: sent as {name!r}, this vendor takes {limit} characters; it comes back as it was"
+        for long, name in short.items()
+    ]
+    return _renamed(request, short), {name: long for long, name in short.items()}, told
 
 
 def _short(name: str, limit: int, taken: set[str]) -> str:

@@ -4,7 +4,7 @@ Must never send anything upstream; whatever it refuses, it refuses before the fi
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import field
 
 from starlette.datastructures import Headers
@@ -14,9 +14,8 @@ from motes import particles as p
 from motes.api.auth import admit, confirm, own_vendor_key
 from motes.api.body import discard, read_body, refuse_unknown, understand
 from motes.api.choices import Choices, chosen
-from motes.api.conversation import given_name, made_name
 from motes.api.deadline import deadline_of
-from motes.api.dispatching import dispatched
+from motes.api.dispatching import CONVERSATION, dispatched
 from motes.api.envelope import NOTES
 from motes.api.gateway import Gateway
 from motes.api.terms import Terms, terms_of, wants_background
@@ -159,11 +158,9 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
         from motes.api.media import with_media  # Few requests name an address.
 
         request = await with_media(request, gateway.fetching, gateway.settings.max_body_bytes)
-    named, owner = given_name(request, headers), admission.key.owner
+    named = _conversation(request, headers, admission.key.owner)
     keys = (own_key,) if own_key else await gateway.keys_of(vendor)
-    dispatch, secret = dispatched(
-        gateway, request, Route(vendor, route.model), keys, lambda: named or made_name(request, owner)
-    )
+    dispatch, secret = dispatched(gateway, request, Route(vendor, route.model), keys, named)
     run_id = gateway.new_id()
     scope[NOTES] |= {"run": run_id, "model": dispatch.label, "context": request.motes.context}
     if dispatch.credential is not None:
@@ -181,3 +178,21 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
         terms=terms,
         secret=secret,
     )
+
+
+def _conversation(request: ChatRequest, headers: Headers, owner: str) -> Callable[[], str]:
+    """What gives the conversation's name, which few vendors need. Raises InvalidRequest for a given one that
+    is none.
+    """
+    given = None
+    if request.motes.conversation is not None or CONVERSATION in headers:
+        from motes.api.conversation import given_name
+
+        given = given_name(request, headers)
+
+    def name() -> str:
+        from motes.api.conversation import made_name
+
+        return given or made_name(request, owner)
+
+    return name

@@ -12,18 +12,21 @@ from collections.abc import Mapping
 from typing import Final
 
 from motes import jsontext
+from motes.api.dispatching import CONVERSATION
 from motes.chat import ChatRequest, SystemMessage, UserMessage
 from motes.errors import InvalidRequest
 from motes.request_ids import RequestIds
 
-HEADER: Final = "x-motes-conversation"
 _NAME: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _DIGITS: Final = 32
 
 
 def given_name(request: ChatRequest, headers: Mapping[str, str]) -> str | None:
     """What the caller calls the conversation, if anything. Raises InvalidRequest for what is no name."""
-    for given, place in ((request.motes.conversation, "motes.conversation"), (headers.get(HEADER), HEADER)):
+    for given, place in (
+        (request.motes.conversation, "motes.conversation"),
+        (headers.get(CONVERSATION), CONVERSATION),
+    ):
         if given is None:
             continue
         if not _NAME.fullmatch(given):

@@ -5,8 +5,8 @@ Must never let one key stand in a request that another one signs, nor tell a key
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Final
 
-from motes.api.conversation import new_ids
 from motes.api.gateway import Gateway
 from motes.chat import ChatRequest
 from motes.dispatch import Dispatch, generate
@@ -14,6 +14,9 @@ from motes.request_ids import are_wanted, filled
 from motes.secrecy import parts_of
 from motes.transforms import with_transforms
 from motes.vendors.catalogue import Route
+
+CONVERSATION: Final = "x-motes-conversation"
+"""The header that names the conversation a request is a turn of."""
 
 
 def dispatched(
@@ -29,7 +32,11 @@ def dispatched(
     A run that lives on at its vendor goes with the first key, which is the one that finds it again.
     """
     vendor, limit = route.vendor, gateway.settings.max_event_bytes
-    ids = new_ids(conversation()) if are_wanted(vendor.headers) else None
+    ids = None
+    if are_wanted(vendor.headers):
+        from motes.api.conversation import new_ids  # Few vendors want any.
+
+        ids = new_ids(conversation())
 
     def made(secret: str | None) -> Dispatch:
         row = vendor if ids is None else replace(vendor, headers=filled(vendor.headers, ids, secret))

@@ -26,7 +26,6 @@ from motes.errors import InvalidRequest, PrepareError, UnknownModel
 from motes.quirks import Quirks
 from motes.settings import AWS_KEY, Settings, VendorSettings, closest
 from motes.vendors.aliases import RETIRED
-from motes.vendors.quirk_words import WORDS, translated
 from motes.vendors.sendable import address_fault, auth_fault, header_fault
 from motes.vendors.vendor import BEARER, NO_AUTH, Auth, Surface, Timeouts, Vendor
 
@@ -174,7 +173,7 @@ def build_catalogue(
         id = vendor_aliases.get(name, name) if name not in rows else name
         named.add(id)
         try:
-            vendors[id] = _changed(vendors.get(id), id, translated(changes))
+            vendors[id] = _changed(vendors.get(id), id, _in_our_words(changes))
         except ValueError as error:
             faults += [f"{settings.source}: vendors.{name}{line}" for line in str(error).splitlines()]
     for id, row in vendors.items():
@@ -191,6 +190,14 @@ def build_catalogue(
         default_model=settings.default_model,
         set_up=frozenset(named),
     )
+
+
+def _in_our_words(changes: VendorSettings) -> VendorSettings:
+    if not changes.quirks:
+        return changes
+    from motes.vendors.quirk_words import translated
+
+    return translated(changes)
 
 
 def _in_region(row: Vendor, region: str) -> Vendor:
@@ -326,6 +333,8 @@ def _quirks(base: Quirks, changes: Mapping[str, Any]) -> Quirks:
     """The quirks with the given ones changed."""
     if not changes:
         return base
+    from motes.vendors.quirk_words import WORDS
+
     known = Quirks.__dataclass_fields__
     unknown = [
         f".quirks.{name}: no such quirk{closest(name, (*known, *WORDS))}"
