@@ -210,13 +210,11 @@ def cold(bench: Bench) -> None:
 
     def measure(name: str, dialect: str) -> dict[str, float]:
         one = bench.running[name]
-        one.stop()
-        bench.running[name] = again = Running(one.target, GATEWAY_CPU, bench.log)
-        one.process = again.process
-        idle = resident_mb(tree(again.pid))
+        one.start_again(GATEWAY_CPU, bench.log)
+        idle = resident_mb(tree(one.pid))
         bench.ask(name, dialect, Script(n=1), 1, 1)
-        cpu = cpu_seconds(tree(again.pid))
-        return {"start s": again.start_s, "first answer, CPU ms": cpu * 1e3, "idle MB": idle}
+        cpu = cpu_seconds(tree(one.pid))
+        return {"start s": one.start_s, "first answer, CPU ms": cpu * 1e3, "idle MB": idle}
 
     beside = {"first answer, CPU ms": ["raw_pass", "litellm"], "idle MB": ["raw_pass"]}
     bench.options.dialects = bench.options.dialects[:1]

@@ -7,6 +7,7 @@ of an environment of its own, `BENCH_PORTKEY` the folder with `node_modules/@por
 import http.client
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -17,7 +18,7 @@ from typing import Any
 from tests.bench.wires import PATHS
 
 ROOT = Path(__file__).parents[2]
-VENDOR_PORT = 19100
+VENDOR_PORT = int(os.environ.get("BENCH_VENDOR_PORT", "19100"))
 KEY = "bench-key-of-the-caller"
 SECRET = "sk-bench-0123456789abcdef"
 BASES = {"openai-chat": "/v1", "anthropic-messages": "/v1", "gemini-generate": "/v1beta"}
@@ -176,9 +177,15 @@ class Running:
     def signal(self, number: int) -> None:
         os.killpg(self.process.pid, number)
 
-    def stop(self) -> None:
-        import signal
+    def start_again(self, cpus: set[int], log: Path) -> None:
+        """Stop it, and start it anew."""
+        self.stop()
+        again = Running(self.target, cpus, log)
+        self.process, self.start_s = again.process, again.start_s
 
+    def stop(self) -> None:
+        if self.process.poll() is not None:
+            return
         self.signal(signal.SIGCONT)
         self.process.terminate()
         try:
