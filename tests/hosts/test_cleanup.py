@@ -2,13 +2,21 @@
 
 import asyncio
 import json
+import logging
 from contextvars import copy_context
 
 import pytest
+from botocore.session import Session
+from moto import mock_aws
 
-from fakes.stored_runs import ended
+from fakes.run_vendor import RunVendor
+from fakes.stored_runs import ended, handle
+from fakes.tables import TABLE, make_table
+from motes.aws import AWS
+from motes.errors import StoreError
 from motes.hosts import cleanup
 from motes.hosts.cleanup import handler
+from motes.store.dynamo_runs import DynamoRuns
 from motes.store.sqlite import SqliteRuns
 
 SCHEDULED = {
@@ -49,6 +57,8 @@ def invoked(context):
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
+    # What an invocation does to the log is undone with it.
+    monkeypatch.setattr("logging.root.handlers", [*logging.root.handlers])
     monkeypatch.setenv("MOTES_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     cleanup._upkeep.cache_clear()
@@ -97,3 +107,36 @@ def test_without_the_time_for_a_run_none_is_begun(runs):
 def test_what_no_schedule_sends_is_refused(event):
     with pytest.raises(ValueError, match="no event of a schedule"):
         handler(event, None)
+
+
+def test_on_amazon_one_invocation_after_the_other_settles_what_is_in_the_table(monkeypatch, tmp_path):
+    """With the vendor's key from SSM, and clients that are kept from one event loop to the next."""
+    vendor = RunVendor({"resp_1", "resp_2"})
+    with mock_aws(), vendor.serving():
+        for name, value in {
+            "AWS_DEFAULT_REGION": "eu-central-1",
+            "MOTES_TABLE": TABLE,
+            "MOTES_KEY_PATH": "/motes",
+            "OPENAI_BASE_URL": vendor.base_url,
+        }.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        make_table(Session().create_client("dynamodb"))
+        Session().create_client("ssm").put_parameter(
+            Name="/motes/OPENAI_API_KEY", Type="SecureString", Value="sk-of-ssm"
+        )
+        runs = DynamoRuns(TABLE, AWS())
+        for n in (1, 2):
+            asyncio.run(runs.put(ended(f"r{n}", due_at=1.0, handle=handle(f"resp_{n}"))))
+            assert invoked(Context()) == NOTHING | {"deleted": 1}
+        assert invoked(Context()) == NOTHING
+    assert vendor.deleted == {"resp_1": 1, "resp_2": 1}
+    assert vendor.keys == {"Bearer sk-of-ssm"}
+
+
+def test_a_table_that_is_not_there_is_the_platforms_to_try_again(monkeypatch, caplog):
+    with mock_aws():
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+        monkeypatch.setenv("MOTES_TABLE", "nowhere")
+        with pytest.raises(StoreError, match="ResourceNotFoundException"):
+            invoked(Context())

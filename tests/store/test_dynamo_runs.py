@@ -310,3 +310,18 @@ async def test_a_run_of_a_newer_version_is_read_and_keeps_what_is_not_known_here
     await runs.update(ended(), worker="w1")
     (item,) = [item for item in await items(amazon) if "due_at" in item]
     assert item["colour"] == {"S": "blue"}
+
+
+async def test_a_run_that_cannot_be_read_hides_none_of_the_others(amazon, runs, caplog):
+    for id in ("broken", "r1"):
+        await runs.put(ended(id, due_at=NOW, is_resumable=True))
+    await amazon.dynamodb(
+        lambda client: client.update_item(
+            TableName=TABLE,
+            Key={"pk": {"S": "RUN#broken"}, "sk": {"S": "RUN"}},
+            UpdateExpression="REMOVE reply",
+        )
+    )
+    assert [one.id for one in await runs.due(NOW, 9)] == ["r1"]
+    assert [one.id for one in await runs.list(owner=None, limit=9)] == ["r1"]
+    assert "run_unreadable run='broken'" in caplog.text
