@@ -4,6 +4,7 @@ seamless answer; where the vendor's stream cannot be had again, its state is lai
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -124,3 +125,18 @@ async def test_a_request_that_was_turned_away_before_anything_began_is_sent_agai
     status, _, got = await stand.ask("POST", "/v1/particles", stand.owner, body("openai"))
     assert (status, message_of(lines_of(got)).outcome) == (200, "completed")
     assert len(stand.vendor.runs) == 1
+
+
+@pytest.mark.parametrize("after", [0, 1, 1000])
+@in_virtual_time
+async def test_a_run_whose_process_was_gone_just_before_it_could_say_that_it_was_over_is_over(
+    tmp_path, after
+):
+    stand, run, got = await told(tmp_path, "openai")
+    await stand.gateway.runs.settled()
+    known = stand.store.runs[run]
+    stand.store.runs[run] = replace(known, state="running", outcome=None, worker="gone", lease_until=0.0)
+    _, _, rest = await stand.ask("GET", f"/v1/runs/{run}/particles?after={after}", stand.owner)
+    assert lines_of(rest) == lines_of(got)[after:]
+    await stand.gateway.runs.settled()
+    assert (stand.store.runs[run].state, stand.store.runs[run].outcome) == ("finished", "completed")

@@ -19,7 +19,6 @@ from motes.api.dispatching import CONVERSATION, dispatched
 from motes.api.envelope import NOTES
 from motes.api.gateway import Gateway
 from motes.api.terms import Terms, terms_of, wants_background
-from motes.background import in_background
 from motes.callers import Admission, owner_of
 from motes.chat import ChatRequest
 from motes.dataclass import dataclass
@@ -151,6 +150,8 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
         refuse_unknown(request, vendor.quirks.passthrough)
     background = wants_background(request, gateway.settings, f"{vendor.id}/{route.model}")
     if background:
+        from motes.background import in_background
+
         request, vendor = in_background(request, vendor)
     terms = terms_of(request.motes, choices, scope, background=background)
     own_key = own_vendor_key(headers, vendor)

@@ -6,7 +6,7 @@ Must never ask another host than the one of the vendor's row, as it stands now.
 import logging
 import secrets
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 
@@ -16,19 +16,20 @@ from motes.api.logline import logline
 from motes.credentials import VendorKeys
 from motes.errors import PrepareError
 from motes.runs.books import Books
-from motes.runs.journal import Bounds
 from motes.runs.record import Desk
 from motes.runs.service import Runs
-from motes.runs.vendors_copy import Finder, VendorsCopy
 from motes.settings import Settings
 from motes.store.runs import RunStore, StoredRun
 from motes.vendors.catalogue import Catalogue, speaking
+
+if TYPE_CHECKING:
+    from motes.runs.vendors_copy import Finder, VendorsCopy
 
 _log = logging.getLogger("motes.runs")
 
 
 def open_runs(
-    settings: Settings, store: RunStore, find: Finder, http: httpx.AsyncClient, tick: float, books: Books
+    settings: Settings, store: RunStore, find: "Finder", http: httpx.AsyncClient, tick: float, books: Books
 ) -> Runs:
     """The runs of this process. Nothing is touched before something is wanted."""
     desk = Desk(
@@ -39,9 +40,10 @@ def open_runs(
         lease_s=settings.lease_s,
         run_keep_s=settings.run_keep_s,
         journal_keep_s=settings.journal_keep_s,
+        page_s=settings.journal_page_s,
+        page_bytes=settings.journal_page_bytes,
     )
-    bounds = Bounds(page_s=settings.journal_page_s, page_bytes=settings.journal_page_bytes)
-    return Runs(desk, find, http, bounds=bounds, tick=tick, books=books)
+    return Runs(desk, find, http, tick=tick, books=books)
 
 
 class Finding:
@@ -52,8 +54,10 @@ class Finding:
         self._catalogue = catalogue
         self._keys = keys
 
-    async def __call__(self, run: StoredRun, handle: p.UpstreamHandle, secret: str | None) -> VendorsCopy:
+    async def __call__(self, run: StoredRun, handle: p.UpstreamHandle, secret: str | None) -> "VendorsCopy":
         """Its copy there. Raises PrepareError or StoreError."""
+        from motes.runs.vendors_copy import VendorsCopy
+
         row = self._catalogue.vendor(run.vendor)
         if row is None:
             raise PrepareError(f"vendor {run.vendor!r}, which has run {run.id}, is not set up any more")

@@ -196,13 +196,18 @@ async def _run(gateway: Gateway, scope: Scope) -> StoredRun:
     return run
 
 
-def _means(gateway: Gateway, scope: Scope, id: str) -> Means:
-    deadline = deadline_of(scope)
+def means_of(gateway: Gateway, id: str, *, deadline: float | None = None, secret: str | None = None) -> Means:
+    """What a request has for a run that it may take up; the deadline is a time of the loop's clock."""
 
     def options() -> Options:
         return gateway.options(id, asyncio.get_running_loop().time(), deadline)
 
-    return Means(options=options, secret=Headers(scope=scope).get(VENDOR_KEY) or None)
+    return Means(options=options, secret=secret)
+
+
+def _means(gateway: Gateway, scope: Scope, id: str) -> Means:
+    own_key = Headers(scope=scope).get(VENDOR_KEY) or None
+    return means_of(gateway, id, deadline=deadline_of(scope), secret=own_key)
 
 
 def _id(scope: Scope) -> str:

@@ -18,6 +18,7 @@ COMMANDS: Final = (
     "serve",
     "chat",
     "keys",
+    "runs",
     "usage",
     "capture",
     "replay",

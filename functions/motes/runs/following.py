@@ -6,15 +6,17 @@ never end without an `End`: where nobody knows how the run came out, that is wha
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Final, Literal
 
 from motes import particles as p
 from motes.errors import StoreError, VendorError
 from motes.executor.run import Batch
 from motes.runs.departure import Departure
+from motes.runs.live import LiveRun
 from motes.runs.pages import Reading
 from motes.runs.service import OPEN, Means, Runs
+from motes.runs.tape import Tape
 from motes.store.runs import StoredRun
 
 Mode = Literal["replay", "snapshot"]
@@ -37,6 +39,7 @@ class Follower:
         self._wait = _FIRST_WAIT
         self._failures = 0
         self._has_ended = False
+        self._tape: Tape | None = None
 
     async def batches(self, mode: Mode | None = None) -> AsyncGenerator[Batch, None]:
         """Everything after the reader's number, to the run's end."""
@@ -47,12 +50,18 @@ class Follower:
                 yield batch
         if not self._has_ended and not self._had_all:
             yield _cut()
+        elif self._reading.is_over and self._runs.is_open(self._run):
+            # It is over, and its process was gone before it could say so.
+            with suppress(StoreError):
+                await self._runs.take(self._run, self._means)
 
     @property
     def _had_all(self) -> bool:
         """Whether the reader came with the whole of a run that is over."""
-        run = self._run
-        return run.is_resumable and run.state == "finished" and 0 < run.last_seq <= self._reading.at
+        run, tape, at = self._run, self._tape, self._reading.at
+        if tape is not None:
+            return tape.end is not None and tape.last <= at
+        return run.is_resumable and run.state == "finished" and 0 < run.last_seq <= at
 
     async def _asked(self, mode: Mode) -> AsyncGenerator[Batch, None]:
         """The vendor's own copy, whatever the journal has."""
@@ -102,6 +111,10 @@ class Follower:
         pages = await self._runs.desk.store.pages(self._run.id, after=self._reading.at, limit=_PAGES)
         return self._reading.taken(pages)
 
+    def _attended(self, live: LiveRun, tape: Tape) -> AsyncGenerator[Batch, None]:
+        self._tape = tape
+        return self._runs.attended(live, tape, self._reading.at, _STAYS)
+
     async def _joined(self) -> AsyncGenerator[Batch, None] | None:
         """The run where it goes on here, or is taken up here; None where somebody else writes it, or it is
         over.
@@ -109,7 +122,7 @@ class Follower:
         runs, at = self._runs, self._reading.at
         live = runs.keeper.of(self._run.id, self._run.owner)
         if live is not None and live.tape is not None and live.tape.first <= at + 1:
-            return runs.attended(live, live.tape, at, _STAYS)
+            return self._attended(live, live.tape)
         found = await runs.desk.store.get(self._run.id, owner=self._run.owner)
         if found is None:
             self._reading.is_over = True
@@ -118,7 +131,7 @@ class Follower:
         if runs.is_open(found):
             taken = await runs.take(found, self._means)
             tape = taken.tape if taken is not None else None
-            return None if taken is None or tape is None else runs.attended(taken, tape, at, _STAYS)
+            return None if taken is None or tape is None else self._attended(taken, tape)
         reads_vendor = found.handle is not None and not found.is_resumable
         return self._asked("replay") if reads_vendor else None
 

@@ -7,10 +7,9 @@ into the next one.
 import asyncio
 from typing import Final
 
-from motes.dataclass import dataclass
 from motes.errors import StoreError
 from motes.runs.pages import pages_of
-from motes.runs.record import Record, Trouble
+from motes.runs.record import Desk, Record, Trouble
 from motes.runs.tape import Tape
 from motes.store.runs import Page
 
@@ -18,28 +17,20 @@ _TRIES: Final = 6
 _FIRST_DELAY: Final = 0.1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
-    """How long a page may wait for more, in seconds, and how many bytes of lines close it."""
-
-    page_s: float = 1.0
-    page_bytes: int = 32 * 1024
-
-
-async def write(record: Record, tape: Tape, bounds: Bounds, trouble: Trouble) -> bool:
+async def write(record: Record, tape: Tape, desk: Desk) -> bool:
     """Keep a journal of what is on the tape beyond what is stored, until the tape is over. False where the
     journal is not whole.
     """
     at = max(record.run.last_seq, tape.first - 1)
     while await _has_more(tape, at):
         at_most = tape.last
-        for page in pages_of(at + 1, tape.since(at)[: at_most - at], bounds.page_bytes):
-            if not await _appended(record, page, trouble):
+        for page in pages_of(at + 1, tape.since(at)[: at_most - at], desk.page_bytes):
+            if not await _appended(record, page, desk.trouble):
                 return False
             at = page.last
         if record.is_lost:
             return False
-        await _fuller(tape, bounds)
+        await _fuller(tape, desk)
     return True
 
 
@@ -49,12 +40,12 @@ async def _has_more(tape: Tape, at: int) -> bool:
     return tape.last > at
 
 
-async def _fuller(tape: Tape, bounds: Bounds) -> None:
+async def _fuller(tape: Tape, desk: Desk) -> None:
     """Give the next page time to fill. What is long closes it sooner."""
     loop = asyncio.get_running_loop()
-    until, seen = loop.time() + bounds.page_s, tape.last
+    until, seen = loop.time() + desk.page_s, tape.last
     size = 0
-    while not tape.is_over and size < bounds.page_bytes and (left := until - loop.time()) > 0:
+    while not tape.is_over and size < desk.page_bytes and (left := until - loop.time()) > 0:
         await tape.stirred(seen, left)
         size += sum(_size(one) for one in tape.since(seen))
         seen = tape.last

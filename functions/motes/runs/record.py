@@ -34,6 +34,7 @@ class Trouble(Protocol):
 class Desk:
     """What every record is kept with. `now` gives epoch seconds, `lease_s` is how long a lease stands,
     `run_keep_s` and `journal_keep_s` how long what a run left at its vendor, and its journal, are kept.
+    A page of a journal waits for more for `page_s`, and `page_bytes` of lines close it.
     """
 
     store: RunStore
@@ -43,6 +44,8 @@ class Desk:
     lease_s: float = 60.0
     run_keep_s: float = 86_400.0
     journal_keep_s: float = 86_400.0
+    page_s: float = 1.0
+    page_bytes: int = 32 * 1024
 
 
 class Record:

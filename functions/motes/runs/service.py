@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import field, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import httpx
 
@@ -21,19 +21,17 @@ from motes.executor import pipeline
 from motes.executor.observer import NullObserver, Observer
 from motes.executor.policy import Backoff, Policy
 from motes.executor.run import Batch, Options
-from motes.runs import journal
 from motes.runs.books import Books, NoBooks
 from motes.runs.departure import Departure
-from motes.runs.ending import Ending
-from motes.runs.journal import Bounds
 from motes.runs.keeper import Keeper
 from motes.runs.live import LiveRun
-from motes.runs.pages import Reading
-from motes.runs.reattach import Reattachment
 from motes.runs.record import Desk, Record
 from motes.runs.tape import Tape
-from motes.runs.vendors_copy import Finder
 from motes.store.runs import StoredRun
+
+if TYPE_CHECKING:
+    from motes.runs.ending import Ending
+    from motes.runs.vendors_copy import Finder
 
 _FAREWELL_SECONDS: Final = 2.5
 _PAGES: Final = 50
@@ -69,10 +67,9 @@ class Runs:
     def __init__(
         self,
         desk: Desk,
-        find: Finder,
+        find: "Finder",
         http: httpx.AsyncClient,
         *,
-        bounds: Bounds,
         tick: float,
         books: Books | None = None,
     ) -> None:
@@ -81,9 +78,8 @@ class Runs:
         self.tick = tick
         self._find = find
         self._http = http
-        self._bounds = bounds
         self._books = books or NoBooks()
-        self._ending = Ending(desk, find, http, self._books)
+        self._ending: Ending | None = None
         self._running: set[asyncio.Task[None]] = set()
         self._settling: dict[asyncio.Task[None], None] = {}
 
@@ -173,8 +169,9 @@ class Runs:
         assert tape is not None  # noqa: S101 (`_launch` is for runs with a tape)
         writer = None
         if live.record.run.is_resumable:
-            write = journal.write(live.record, tape, self._bounds, self.desk.trouble)
-            writer = asyncio.create_task(write)
+            from motes.runs.journal import write
+
+            writer = asyncio.create_task(write(live.record, tape, self.desk))
         parting: Batch = []
         try:
             async with aclosing(course):
@@ -229,6 +226,8 @@ class Runs:
         def ask(dispatch: Dispatch) -> AsyncGenerator[Batch, None]:
             return pipeline.batches(dispatch, self._http, asking, heard)
 
+        from motes.runs.reattach import Reattachment
+
         way = Reattachment(live, ways, ask, stop_at=options.stop_at, tick=self.tick)
         async with aclosing(way.batches(replay=replay)) as source:
             async for batch in source:
@@ -266,7 +265,12 @@ class Runs:
         tape = await self._rewound(claimed)
         live = LiveRun(record, seq=tape.last, tape=tape, secret=means.secret)
         self.desk.trouble("run_taken", run=run.id, vendor=run.vendor, last_seq=tape.last)
-        if claimed.handle is None:
+        if tape.end is not None:
+            # It was over, and its process was gone before it could say so.
+            live.end = tape.end
+            tape.close()
+            self._settle_later(live, None)
+        elif claimed.handle is None:
             self._launch(live, live.told(_abandoned(), rejoins=False))
         else:
             self._launch(live, self._rejoined(live, means.options(), None))
@@ -276,6 +280,8 @@ class Runs:
         """A tape with what the journal has."""
         if not run.is_resumable:
             return Tape(run.first_seq)
+        from motes.runs.pages import Reading
+
         tape, reading = Tape(), Reading(0)
         while pages := await self.desk.store.pages(run.id, after=reading.at, limit=_PAGES):
             tape.add(reading.taken(pages))
@@ -310,9 +316,7 @@ class Runs:
         run = await self.cancel(id, owner, means)
         run = await self._until_free(run)
         if run.handle is not None:
-            gone = await self._ending.removed(
-                run, run.handle, means.secret, is_running=run.state == "running"
-            )
+            gone = await self._end().removed(run, run.handle, means.secret, is_running=run.state == "running")
             if not gone:
                 now = self.desk.now()
                 await self.desk.store.postpone(run, until=now, problem="the vendor's copy is still there")
@@ -350,10 +354,18 @@ class Runs:
         self._settling[task] = None
         task.add_done_callback(self._settling.pop)
 
+    def _end(self) -> "Ending":
+        """What settles runs; loaded when the first one is over."""
+        if self._ending is None:
+            from motes.runs.ending import Ending
+
+            self._ending = Ending(self.desk, self._find, self._http, self._books)
+        return self._ending
+
     async def _settle(self, live: LiveRun, writer: "asyncio.Task[bool] | None") -> None:
         if writer is not None:
             await writer
-        await self._ending.settle(live)
+        await self._end().settle(live)
         await self._books.write()
 
     async def settled(self, within: float = _FAREWELL_SECONDS) -> None:
@@ -368,7 +380,7 @@ class Runs:
     async def close(self) -> None:
         """End what goes on here: what lives on at a vendor is left for another process to take up."""
         for live in self.keeper.runs.values():
-            live.stop = live.stop or "shutdown"
+            live.stop = live.stop or ("cancelled" if live.record.is_cancelled else "shutdown")
         if self._running:
             await asyncio.wait(set(self._running), timeout=_FAREWELL_SECONDS)
         await self.settled()

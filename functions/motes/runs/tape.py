@@ -29,6 +29,12 @@ class Tape:
         """The number of the last particle."""
         return self.first + len(self.particles) - 1
 
+    @property
+    def end(self) -> p.End | None:
+        """The run's end, where it has come to one."""
+        last = self.particles[-1] if self.particles else None
+        return last if isinstance(last, p.End) else None
+
     def add(self, batch: Batch) -> None:
         """What comes next; heartbeats have no number and are left out."""
         self.particles += [one for one in batch if type(one) is not p.Heartbeat]
