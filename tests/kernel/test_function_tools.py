@@ -1,14 +1,18 @@
 """Tools in OpenAI's words become plain functions and one of three choices; data URLs become type and base64."""
 
+import json
 from typing import Any
 
 import pytest
 
 from motes.chat import FunctionDefinition
+from motes.dialects.base import DialectName, Traits
 from motes.dialects.data_urls import is_data_url, parted, text_of
 from motes.dialects.function_tools import AskedTools, asked_tools, parameters_of
+from motes.dialects.registry import resolve
 from motes.errors import InvalidRequest
 from motes.intake import parse_request
+from motes.quirks import NO_QUIRKS
 
 F, G = ({"type": "function", "function": {"name": name}} for name in "fg")
 
@@ -106,3 +110,13 @@ def test_a_data_url_without_data_and_text_that_is_no_base64_are_refused() -> Non
     assert text_of("w6k=", "p") == "é"
     with pytest.raises(InvalidRequest, match="not valid base64"):
         text_of("!", "p")
+
+
+@pytest.mark.parametrize("name", ["anthropic-messages", "bedrock-converse", "gemini-generate", "ollama-chat"])
+def test_every_house_reads_a_data_url_however_it_is_written(name: DialectName) -> None:
+    url = "DATA:image/PNG; Base64,aG%56 z\nbG8="
+    part = {"type": "image_url", "image_url": {"url": url}}
+    request = parse_request({"messages": [{"role": "user", "content": [part]}]})
+    sent = json.dumps(resolve(name).body(request, "m", NO_QUIRKS, Traits()).json)
+    assert "aGVzbG8=" in sent
+    assert "PNG" not in sent

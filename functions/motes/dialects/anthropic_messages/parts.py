@@ -5,12 +5,10 @@ take at all (audio, an address that is none). Source: "Vision", "PDF support" an
 (platform.claude.com/docs, read 2026-11-29).
 """
 
-import base64
-import binascii
 from typing import Any, Final
-from urllib.parse import unquote_to_bytes
 
 from motes.chat import AudioPart, Content, FilePart, ImagePart, Part, RefusalPart, TextPart
+from motes.dialects.data_urls import is_data_url, parted, text_of
 from motes.errors import InvalidRequest
 
 Block = dict[str, Any]
@@ -54,8 +52,8 @@ def _blocks(part: Part) -> list[Block]:
 
 
 def _image(url: str) -> dict[str, str]:
-    if url.startswith("data:"):
-        mime, data = _data_url(url)
+    if is_data_url(url):
+        mime, data = parted(url, "messages")
         return {"type": "base64", "media_type": _plain(mime), "data": data}
     if url.startswith(("https://", "http://")):
         return {"type": "url", "url": url}
@@ -81,33 +79,15 @@ def _source(mime: str, data: str) -> dict[str, str]:
     if mime == _PDF:
         return {"type": "base64", "media_type": _PDF, "data": data}
     if mime.startswith("text/") or mime in _TEXTS:
-        return {"type": "text", "media_type": "text/plain", "data": _decoded(data)}
+        return {"type": "text", "media_type": "text/plain", "data": text_of(data, "messages")}
     raise _refused(f"this vendor takes PDF and text files, not {mime[:60] or 'unnamed data'}", "invalid_file")
 
 
 def _file_data(data: str, filename: str) -> tuple[str, str]:
     """Media type and base64 of inline data; bare base64 is what its file name says."""
-    if data.startswith("data:"):
-        return _data_url(data)
+    if is_data_url(data):
+        return parted(data, "messages")
     return (_PDF if filename.lower().endswith(".pdf") else ""), data
-
-
-def _data_url(url: str) -> tuple[str, str]:
-    """Media type and base64 of a data URL (RFC 2397)."""
-    head, comma, data = url[len("data:") :].partition(",")
-    mime, *parameters = head.split(";")
-    if not comma or not data:
-        raise _refused("a data URL holds nothing after its comma", "invalid_data_url")
-    if "base64" not in parameters:
-        data = base64.b64encode(unquote_to_bytes(data)).decode()
-    return mime.strip().lower() or "text/plain", data
-
-
-def _decoded(data: str) -> str:
-    try:
-        return base64.b64decode(data).decode("utf-8", "replace")
-    except (binascii.Error, ValueError):
-        raise _refused("a file's data is not valid base64", "invalid_file") from None
 
 
 def _plain(mime: str) -> str:

@@ -6,12 +6,11 @@ Source: Amazon Bedrock API reference, "ImageBlock", "DocumentBlock", "AudioBlock
 2026-11-29).
 """
 
-import base64
 import re
 from typing import Any, Final
-from urllib.parse import unquote_to_bytes
 
 from motes.chat import AudioPart, Content, FilePart, ImagePart, Part, RefusalPart, TextPart
+from motes.dialects.data_urls import is_data_url, parted
 from motes.errors import InvalidRequest
 
 Block = dict[str, Any]
@@ -108,8 +107,8 @@ def _source(given: str, what: str, filename: str = "") -> tuple[str, dict[str, A
     """Media type and source of inline data or of an object in S3."""
     if given.startswith("s3://"):
         return "", {"s3Location": {"uri": given}}
-    if given.startswith("data:"):
-        mime, data = _data_url(given)
+    if is_data_url(given):
+        mime, data = parted(given, "messages")
         return mime, {"bytes": data}
     if filename and "://" not in given:
         return "", {"bytes": given}
@@ -120,19 +119,6 @@ def _format(mime: str, name: str) -> str:
     """Converse's word for a media type, or for what a file's name ends in."""
     word = mime.partition("/")[2] if mime else name.rpartition(".")[2].lower()
     return _SUBTYPES.get(word, word)
-
-
-def _data_url(url: str) -> tuple[str, str]:
-    """Media type and base64 of a data URL (RFC 2397)."""
-    head, comma, data = url[len("data:") :].partition(",")
-    mime, *parameters = head.split(";")
-    if not comma or not data:
-        raise InvalidRequest(
-            "a data URL holds nothing after its comma", param="messages", code="invalid_data_url"
-        )
-    if "base64" not in parameters:
-        data = base64.b64encode(unquote_to_bytes(data)).decode()
-    return mime.strip().lower() or "text/plain", data
 
 
 def _name(filename: str) -> str:

@@ -6,11 +6,10 @@ Source: ai.google.dev/api/caching (Part, Blob, FileData) and ai.google.dev/gemin
 2026-11-29.
 """
 
-import binascii
 from typing import Any, Final
-from urllib.parse import unquote_to_bytes
 
 from motes.chat import AudioPart, Content, FilePart, ImagePart, RefusalPart, TextPart
+from motes.dialects.data_urls import is_data_url, parted
 from motes.errors import InvalidRequest
 
 GooglePart = dict[str, Any]
@@ -70,7 +69,7 @@ def _part(part: TextPart | ImagePart | AudioPart | FilePart | RefusalPart, warni
 
 def _file(part: FilePart) -> GooglePart:
     data, file_id, name = part.file.file_data, part.file.file_id, part.file.filename or ""
-    if data and not data.startswith(("data:", *_ADDRESSES)):
+    if data and not is_data_url(data) and not data.startswith(_ADDRESSES):
         # Bare base64: the name tells what it is.
         return {"inlineData": {"mimeType": _mime_of(name) or "application/pdf", "data": data}}
     if data or (file_id and file_id.startswith(_ADDRESSES)):
@@ -83,8 +82,8 @@ def _file(part: FilePart) -> GooglePart:
 
 
 def _media(url: str, what: str) -> GooglePart:
-    if url[:5].lower() == "data:":
-        kind, data = _data_url(url, what)
+    if is_data_url(url):
+        kind, data = parted(url, "messages")
         return {"inlineData": {"mimeType": kind, "data": data}}
     if not url.startswith(_ADDRESSES):
         raise InvalidRequest(
@@ -93,19 +92,6 @@ def _media(url: str, what: str) -> GooglePart:
     uri = _FILES + url if url.startswith("files/") else url
     mime = _mime_of(url.partition("?")[0])
     return {"fileData": {"mimeType": mime, "fileUri": uri} if mime else {"fileUri": uri}}
-
-
-def _data_url(url: str, what: str) -> tuple[str, str]:
-    """MIME type and base64 of a data URL (RFC 2397), whichever way its data are written."""
-    head, comma, data = url[5:].partition(",")
-    if not comma:
-        raise InvalidRequest(f"{what}: the data URL has no data", param="messages", code="invalid_value")
-    kind, *parameters = head.split(";")
-    mime = kind.strip() or "text/plain"
-    if any(parameter.strip().lower() == "base64" for parameter in parameters):
-        plain = unquote_to_bytes(data).decode("ascii", "ignore") if "%" in data else data
-        return mime, "".join(plain.split())
-    return mime, binascii.b2a_base64(unquote_to_bytes(data), newline=False).decode("ascii")
 
 
 def _mime_of(name: str) -> str | None:
