@@ -11,6 +11,7 @@ from typing import Any
 import openai
 import pytest
 
+from fakes import interactions as gi
 from fakes import responses_streams as rs
 from fakes.serving import KEY, serving, vendor_row
 from fakes.upstream import DONE, SSE_HEAD, Upstream, answer, chat_chunk, event
@@ -110,6 +111,25 @@ def gemini_accepts(body):
     return [part.get("thoughtSignature") for part in parts] == [SIGNATURE]
 
 
+def interactions_first():
+    yield gi.created()
+    yield gi.start(0, "thought")
+    yield gi.piece(0, "thought_signature", signature=SIGNATURE)
+    yield gi.piece(0, "thought_summary", content={"type": "text", "text": "let me see"})
+    yield gi.stop(0)
+    yield gi.start(1, "function_call", id="call_1", name="get_time", arguments={})
+    yield gi.stop(1)
+    yield gi.completed("requires_action")
+
+
+def interactions_accepts(body):
+    """A thought goes back signed, before the call it led to."""
+    steps = [step for step in body["input"] if step["type"] in ("thought", "function_call")]
+    return [step["type"] for step in steps] == ["thought", "function_call"] and (
+        steps[0]["signature"] == SIGNATURE
+    )
+
+
 # OpenAI's Responses API
 
 
@@ -190,6 +210,13 @@ LOOPS = {
         gemini_accepts,
         tuple(gemini_answer({"text": "Noon."})),
     ),
+    "gemini interactions": Loop(
+        "gemini/gemini-3-flash-preview",
+        (gi.sse(*interactions_first()),),
+        interactions_accepts,
+        (gi.sse(gi.created(), *gi.said(0, "Noon."), gi.completed()),),
+        {"extra_body": {"motes": {"dialect": "gemini-interactions"}}},
+    ),
     "openai responses": Loop(
         "openai/gpt-5.4-pro",
         tuple(map(event, responses_first())),
@@ -229,6 +256,7 @@ def upstream():
 def client(tmp_path_factory, upstream):
     host = upstream.base_url.removesuffix("/v1")
     toml = vendor_row(host, "signed", "anthropic-messages") + vendor_row(host, "thoughts", "gemini-generate")
+    toml += f'[vendors.gemini]\nbase_url = "{host}"\nkey = "sk-x"\n'
     for name in ("openai", "deepseek", "openrouter"):
         toml += f'[vendors.{name}]\nbase_url = "{upstream.base_url}"\nkey = "sk-x"\n'
     with (

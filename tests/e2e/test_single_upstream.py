@@ -657,3 +657,39 @@ def test_a_word_that_cannot_be_meant_is_named(tmp_path, line, told):
     with pytest.raises(PrepareError) as raised:
         build_catalogue(VENDORS, ALIASES, settings)
     assert told in str(raised.value)
+
+
+# Names of tools that are too long
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_long_name_of_a_tool_goes_short_and_comes_back_as_it_was(tmp_path, upstream, stream):
+    long = "look_up_the_tides_of_a_port"
+
+    def called(request):
+        name = request.json["tools"][0]["function"]["name"]
+        assert len(name) == 20
+        function = {"name": name, "arguments": "{}"}
+        one = {"index": 0, "id": "c1", "type": "function", "function": function}
+        return b"".join(
+            (
+                SSE_HEAD,
+                chat_chunk({"tool_calls": [one]}),
+                chat_chunk({}, "tool_calls"),
+                chat_usage(1, 1),
+                DONE,
+            )
+        )
+
+    upstream.play(called)
+    toml = f'[vendors.fake]\ndialect = "openai-chat"\nbase_url = "{upstream.base_url}"\nkey = "k"\n'
+    with serving(tmp_path, toml + "quirks = { max_tool_name = 20 }\n") as url, client(url) as caller:
+        raw = caller.post(CHAT, json=ask("fake", tools=[tool({"type": "object"}, long)], stream=stream))
+    if stream:
+        (first, *_) = [delta["tool_calls"][0] for delta in deltas_of(raw.content) if "tool_calls" in delta]
+        told = chunks_of(raw.content)[-1]["motes"]
+    else:
+        (first,) = raw.json()["choices"][0]["message"]["tool_calls"]
+        told = raw.json()["motes"]
+    assert first["function"]["name"] == long
+    assert any("comes back as it was" in warning["text"] for warning in told["warnings"])
