@@ -42,7 +42,11 @@ def vendor_keys(
     set_here = _of_settings(vendor, settings)
     if set_here is not None:
         return set_here
-    return _distinct(key for name in key_names for key in _of_environment(name, environ))
+    return _distinct(
+        key
+        for name in key_names
+        for key in several(environ.get(name, "")) or _of_this_process(name, settings, environ)
+    )
 
 
 def vendor_key(
@@ -76,9 +80,10 @@ def _of_settings(vendor: str, settings: Settings) -> tuple[str, ...] | None:
     return _distinct(key for one in listed for key in several(one.get_secret_value()))
 
 
-def _of_environment(name: str, environ: Mapping[str, str]) -> tuple[str, ...]:
-    pair = _aws_pair(environ) if name == AWS_KEY else None
-    return several(environ.get(name, "")) or ((pair,) if pair else ())
+def _of_this_process(name: str, settings: Settings, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """AWS's own keys in the environment, which a function on Lambda has for its role."""
+    pair = _aws_pair(environ) if name == AWS_KEY and settings.aws_keys else None
+    return (pair,) if pair else ()
 
 
 def _aws_pair(environ: Mapping[str, str]) -> str | None:
@@ -157,9 +162,10 @@ class VendorKeys:
         return next(iter(await self.all(vendor, _names(key_name))), None)
 
     async def _named(self, name: str) -> tuple[str, ...]:
-        near = _of_environment(name, self._environ)
+        near = several(self._environ.get(name, ""))
         if not near and self._parameters is not None:
             near = several(await self._parameters.get(name) or "")
+        near = near or _of_this_process(name, self._settings, self._environ)
         if not near and name == AWS_KEY and self._of_aws is not None:
             key = await _found(self._of_aws)
             return (key,) if key else ()
@@ -179,6 +185,6 @@ def open_vendor_keys(
     if settings.key_path is not None:
         parameters = ParameterKeys(settings.key_path, settings.vendor_keys_max_age_s, aws, now)
     of_aws = None
-    if _lies_elsewhere(environ):
+    if settings.aws_keys and _lies_elsewhere(environ):
         of_aws = Remembered(aws.credentials, _AWS_SECONDS, now, "aws_credentials")
     return VendorKeys(settings, environ, parameters, of_aws)

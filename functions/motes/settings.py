@@ -121,6 +121,10 @@ class Settings(_Closed):
     models_max_age_s: float = Field(default=600, ge=1)
     """For how long a vendor's list of models stands before it is asked again."""
 
+    aws_keys: bool = True
+    """Whether Amazon's own models are asked with AWS's keys of this process (a pair in the environment, a
+    profile, a role), where there is no key of Bedrock's.
+    """
     aws_region: str = Field(default="us-east-1", pattern=_REGION)
     """Where Amazon's own models are asked: `aws_region` here, else AWS_REGION, else AWS_DEFAULT_REGION."""
 

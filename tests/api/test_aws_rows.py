@@ -223,3 +223,19 @@ def test_explain_shows_a_signed_request_without_its_signature(
     assert shown["headers"]["authorization"] == "***"
     assert shown["headers"]["x-amz-date"] == "***"
     assert explained(capfdbinary, tmp_path, monkeypatch, "bedrock/us.amazon.nova-pro-v1:0") == shown
+
+
+async def test_a_key_of_bedrocks_in_the_parameters_goes_before_the_keys_of_this_process(tmp_path):
+    class Parameters(Chain):
+        async def ssm(self, _):
+            return {AWS_KEY: "bearer-of-ssm"}
+
+    given = {**PAIR, "MOTES_HOME": str(tmp_path), "MOTES_KEY_PATH": "/motes"}
+    keys = open_vendor_keys(load_settings(given, tmp_path), given, Parameters(None))
+    assert await keys.all("bedrock", [AWS_KEY]) == ("bearer-of-ssm",)
+
+
+async def test_the_keys_of_this_process_are_left_alone_where_the_operator_says_so(tmp_path):
+    given = {**PAIR, "AWS_PROFILE": "dev", "MOTES_HOME": str(tmp_path), "MOTES_AWS_KEYS": "false"}
+    keys = open_vendor_keys(load_settings(given, tmp_path), given, Chain("AKIDEXAMPLE:of-the-chain"))
+    assert await keys.all("bedrock", [AWS_KEY]) == ()

@@ -204,6 +204,29 @@ def test_no_right_is_wider_than_the_written_list(transformed: dict[str, Any], ac
     assert wide == STARS
 
 
+def test_amazons_models_are_asked_with_the_role_only_where_that_was_chosen(
+    transformed: dict[str, Any],
+) -> None:
+    def rights(**parameters: str) -> tuple[str, dict[str, list[str]]]:
+        resources = chosen(transformed, **parameters)
+        told = resources["StreamFunction"]["Properties"]["Environment"]["Variables"]["MOTES_AWS_KEYS"]
+        found = {
+            action: [one["Fn::Sub"] for one in s["Resource"]]
+            for _, s in statements(resources)
+            for action in as_list(s["Action"])
+            if action.startswith("bedrock:")
+        }
+        return told, found
+
+    told, found = rights()
+    assert (told, found) == ("false", {})
+    told, found = rights(BedrockModels="yes")
+    assert (told, set(found)) == ("true", {"bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"})
+    for resources in found.values():
+        assert all(":bedrock:*:" in resource and not resource.endswith(":*") for resource in resources)
+    assert transformed["Resources"]["BedrockPolicy"]["Properties"]["Roles"] == [{"Ref": "StreamRole"}]
+
+
 def test_no_managed_policy_of_amazons_is_used(transformed: dict[str, Any]) -> None:
     for name, role in of_type(transformed, "AWS::IAM::Role").items():
         for policy in role["Properties"].get("ManagedPolicyArns", []):
