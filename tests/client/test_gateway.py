@@ -7,8 +7,9 @@ import pytest
 
 from client.conftest import KEY
 from motes import particles as p
-from motes.client import AsyncClient, Client, RunFailed, TextFragment
-from motes.errors import Unauthenticated
+from motes.chat import ChatRequest
+from motes.client import AsyncClient, Client, Request, RunFailed, TextFragment
+from motes.errors import InvalidRequest, Unauthenticated
 
 ASK = "What is a mote?"
 
@@ -112,3 +113,13 @@ async def test_a_reader_that_leaves_marks_the_message(gateway: str) -> None:
             await asyncio.sleep(0)
         assert stream.message.outcome in ("aborted", "completed")
         assert stream.message.text
+
+
+async def test_a_request_is_a_text_messages_a_mapping_or_one_that_was_checked(gateway: str) -> None:
+    said = [{"role": "user", "content": ASK}]
+    requests: list[Request] = [ASK, said, {"messages": said}, ChatRequest.model_validate({"messages": said})]
+    async with AsyncClient(gateway, KEY, model="demo/hello") as client:
+        texts = {(await client.generate(request)).text for request in requests}
+        assert len(texts) == 1
+        with pytest.raises(InvalidRequest):
+            client.stream(5)  # type: ignore[arg-type]
