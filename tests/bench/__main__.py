@@ -268,6 +268,8 @@ def main() -> None:
         parser.error(f"no such case: {', '.join(sorted(unknown))}")
     options.dialects = options.dialects.split(",")
     options.connections = [int(one) for one in options.connections.split(",")]
+    # What was started is stopped, also where a limit of time ends this.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with ExitStack() as stack:
         bench = Bench(options, stack)
         say(f"At rest: {', '.join(f'{name} {mb:.0f} MB' for name, mb in bench.idle_mb.items())}")

@@ -155,6 +155,8 @@ class Running:
     """A process that answers, on processors of its own; stopped while others are measured."""
 
     def __init__(self, target: Target, cpus: set[int], log: Path) -> None:
+        if answers(target.port):
+            raise RuntimeError(f"something answers on port {target.port} already: {target.name} cannot")
         environ = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
         with log.open("ab") as out:
             self.process = subprocess.Popen(
@@ -203,17 +205,24 @@ def place(pid: int, cpus: set[int]) -> None:
         os.sched_setaffinity(int(task), cpus)
 
 
+def answers(port: int) -> bool:
+    """Whether anything speaks HTTP there."""
+    try:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection.request("GET", "/healthz")
+        connection.getresponse().read()
+    except OSError:
+        return False
+    return True
+
+
 def wait_for(port: int, process: "subprocess.Popen[bytes]") -> float:
     """Seconds until it answers on that port."""
     started = time.monotonic()
     while time.monotonic() - started < START_SECONDS:
         if process.poll() is not None:
             break
-        try:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-            connection.request("GET", "/healthz")
-            connection.getresponse().read()
+        if answers(port):
             return time.monotonic() - started
-        except OSError:
-            time.sleep(0.02)
+        time.sleep(0.02)
     raise RuntimeError(f"nothing answers on port {port}: {process.args}")

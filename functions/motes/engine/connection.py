@@ -282,6 +282,8 @@ class Connection(asyncio.Protocol):
             self._timer = None
         if self._parser is not None and not self._is_complete and self._failure is None:
             self._failure = self._cut(exc)
+        # It holds this connection as this one holds it.
+        self._parser = None
         self.on_lost(self)
         self._wake()
 

@@ -65,8 +65,8 @@ class Attempt:
         self._run = run
         self._transmitter = Transmitter(run.options.ids_of(part))
         self._pump: Pump
-        self._exchange = Exchange(run.http, self._on_sending)
-        self._stage: Callable[[], Awaitable[Batch | None]] = self._send
+        self._exchange = Exchange(run.http, run.progress.on_sending)
+        self._stage: Callable[[Attempt], Awaitable[Batch | None]] = Attempt._send
         self._clock = asyncio.get_running_loop().time
         self._started = self._clock()
         self._spoke_at = self._started
@@ -104,11 +104,11 @@ class Attempt:
         was due first, None at the end.
         """
         try:
-            batch = await self._stage()
+            batch = await self._stage(self)
         except Exception as bug:
             # The boundary: a bug of ours ends one run with an issue, and not the process.
             await self._exchange.close()
-            self._stage, batch = self._over, self._on_bug(bug)
+            self._stage, batch = Attempt._over, self._on_bug(bug)
         return batch and self._kept(batch)
 
     async def leave(self) -> None:
@@ -123,7 +123,7 @@ class Attempt:
     async def _send(self) -> Batch:
         self._run.progress.step = "connecting"
         self._pump = Pump(self._dispatch.demuxer(), self._dispatch.parser(), self._transmitter)
-        self._stage = self._ask
+        self._stage = Attempt._ask
         try:
             self._exchange.send(self._request())
         except failures.NETWORK as failure:
@@ -139,10 +139,10 @@ class Attempt:
                 return self._in_time(limit)
         except failures.NETWORK as failure:
             return self._unanswered(failure)
-        self._on_sending()
+        self._run.progress.on_sending()
         if not response.is_success:
             self._refusal = Refusal(response, self._exchange, self._dispatch, self._run)
-            self._stage = self._refuse
+            self._stage = Attempt._refuse
             return await self._refuse()
         encoding = response.headers.get("content-encoding", "")
         try:
@@ -150,7 +150,7 @@ class Attempt:
         except ValueError:
             self._cut = unread(encoding)
             return self._closed()
-        self._stage = self._read
+        self._stage = Attempt._read
         return await self._read()
 
     async def _refuse(self) -> Batch:
@@ -159,7 +159,7 @@ class Attempt:
         error = await self._refusal.next()
         if error is None:
             return []
-        self._stage = self._over
+        self._stage = Attempt._over
         return self._pump.fail("dispatch-fetch", error)
 
     async def _read(self) -> Batch:
@@ -182,7 +182,7 @@ class Attempt:
         if self._decoder.is_plain:
             return self._fed(chunk)
         self._pieces = self._decoder.pieces(chunk)
-        self._stage = self._unpack
+        self._stage = Attempt._unpack
         return await self._unpack()
 
     async def _unpack(self) -> Batch:
@@ -196,14 +196,14 @@ class Attempt:
             # A few bytes may become very many: others have their turn in between.
             await asyncio.sleep(0)
         elif not piece:
-            self._stage = self._read
+            self._stage = Attempt._read
         return self._fed(piece)
 
     async def _over(self) -> None:
         """Nothing more."""
 
     def _unanswered(self, failure: Exception) -> Batch:
-        self._stage = self._over
+        self._stage = Attempt._over
         return self._pump.fail("dispatch-fetch", failures.before_the_answer(failure, self._dispatch.timeouts))
 
     def _fed(self, data: bytes) -> Batch:
@@ -217,7 +217,7 @@ class Attempt:
 
     def _settled(self) -> Batch:
         """A verdict that is not an `End` becomes one, or the request that goes on from here."""
-        self._stage = self._over
+        self._stage = Attempt._over
         verdict = self._pump.verdict
         if isinstance(verdict, Retry):
             return self._pump.fail("dialect-issue", verdict.error)
@@ -276,9 +276,6 @@ class Attempt:
         progress.step = "reading"
         progress.received += size
         progress.last_byte_at = self._clock()
-
-    def _on_sending(self) -> None:
-        self._run.progress.step = "waiting"
 
     def _kept(self, batch: Batch) -> Batch:
         """The particles to give on: all but an issue that another attempt may make unsaid."""

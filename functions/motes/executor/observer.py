@@ -25,6 +25,10 @@ class Progress:
     last_byte_at: float | None = None
     handle: p.UpstreamHandle | None = None
 
+    def on_sending(self) -> None:
+        """The request goes out."""
+        self.step = "waiting"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlowRequest:
