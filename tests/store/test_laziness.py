@@ -37,3 +37,16 @@ def test_a_process_that_has_not_been_asked_has_not_loaded_the_sdk(tmp_path, stat
 
 def test_the_cleanup_loads_next_to_nothing(tmp_path):
     assert not loaded("import motes.hosts.cleanup") & {"httpx", "starlette", "pydantic", "fastapi", "asyncio"}
+
+
+def test_a_process_with_a_table_loads_no_store_of_files_and_no_work_on_runs(tmp_path):
+    opened = (
+        "from motes.aws import AWS\n"
+        "from motes.settings import load_settings\n"
+        "from motes.store.opening import open_stores\n"
+        "open_stores(load_settings(os.environ, Path.cwd()), AWS())"
+    )
+    modules = loaded(opened, MOTES_HOME=str(tmp_path), MOTES_TABLE="motes")
+    assert "motes.store.dynamo_runs" in modules
+    assert not modules & {"motes.store.sqlite", "motes.store.files", "motes.store.dynamo_run_table"}
+    assert "motes.store.sqlite" in loaded(opened, MOTES_HOME=str(tmp_path), MOTES_TABLE="")

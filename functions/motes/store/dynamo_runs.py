@@ -5,13 +5,17 @@ Must never block the event loop: every conversation with the table (`RunTable`) 
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from motes.aws import AWS
 from motes.particles import UpstreamHandle
-from motes.store.dynamo_run_table import RunTable
 from motes.store.run_fields import checked, without_gap
 from motes.store.runs import Page, RunFlags, StoredRun
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
+
+    from motes.store.dynamo_run_table import RunTable
 
 T = TypeVar("T")
 
@@ -86,5 +90,11 @@ class DynamoRuns:
         """See `RunStore`."""
         await self._do(lambda table: table.delete(id))
 
-    async def _do(self, work: Callable[[RunTable], T]) -> T:
-        return await self._aws.dynamodb(lambda client: work(RunTable(client, self._table, self._now)))
+    async def _do(self, work: "Callable[[RunTable], T]") -> T:
+        def done(client: "DynamoDBClient") -> T:
+            # In the thread: a process that keeps no run never loads it.
+            from motes.store.dynamo_run_table import RunTable
+
+            return work(RunTable(client, self._table, self._now))
+
+        return await self._aws.dynamodb(done)

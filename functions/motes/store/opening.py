@@ -9,13 +9,7 @@ from motes.aws import AWS
 from motes.dataclass import dataclass
 from motes.settings import Settings
 from motes.store.base import HealthStore, KeyStore
-from motes.store.dynamo import DynamoHealth, DynamoKeys
-from motes.store.dynamo_runs import DynamoRuns
-from motes.store.dynamo_usage import DynamoUsage
-from motes.store.files import FileHealth, FileKeys
 from motes.store.runs import RunStore
-from motes.store.sqlite import SqliteRuns
-from motes.store.sqlite_usage import FILE_NAME, SqliteUsage
 from motes.store.usage import UsageStore
 
 
@@ -31,15 +25,29 @@ class Stores:
 
 
 def open_stores(settings: Settings, aws: AWS) -> Stores:
-    """The stores of these settings."""
-    if settings.table is not None:
-        return Stores(
-            keys=DynamoKeys(settings.table, aws),
-            health=DynamoHealth(settings.table, aws),
-            runs=DynamoRuns(settings.table, aws),
-            usage=DynamoUsage(settings.table, aws, settings.usage_days),
-            is_remote=True,
-        )
+    """The stores of these settings. Those of the other kind are not even loaded."""
+    return _files(settings) if settings.table is None else _tables(settings, settings.table, aws)
+
+
+def _tables(settings: Settings, table: str, aws: AWS) -> Stores:
+    from motes.store.dynamo import DynamoHealth, DynamoKeys
+    from motes.store.dynamo_runs import DynamoRuns
+    from motes.store.dynamo_usage import DynamoUsage
+
+    return Stores(
+        keys=DynamoKeys(table, aws),
+        health=DynamoHealth(table, aws),
+        runs=DynamoRuns(table, aws),
+        usage=DynamoUsage(table, aws, settings.usage_days),
+        is_remote=True,
+    )
+
+
+def _files(settings: Settings) -> Stores:
+    from motes.store.files import FileHealth, FileKeys
+    from motes.store.sqlite import SqliteRuns
+    from motes.store.sqlite_usage import FILE_NAME, SqliteUsage
+
     return Stores(
         keys=FileKeys(key_file(settings)),
         health=FileHealth(settings.home / "health.json"),
