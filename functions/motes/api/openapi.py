@@ -114,9 +114,41 @@ def _paths() -> dict[str, Any]:
         "/v1/particles": {"post": _asks("An answer in particles", particles)},
         "/v1/models": {"get": _gets("The models that can be asked for", "ModelList")},
         "/v1/models/{id}": {"get": _gets("One model", "Model") | {"parameters": [_step("id")]}},
+        **_run_paths(particles, chat),
         "/v1/resources/{vendor}/{kind}/{name}": {"get": _gives_a_file()},
         "/healthz": {"get": _gets("Whether the gateway is there", "Health") | {"security": []}},
     }
+
+
+def _run_paths(particles: dict[str, Any], chat: dict[str, Any]) -> dict[str, Any]:
+    id, run = [_step("id")], {_JSON: {"schema": {"type": "object"}}}
+    stream = {"text/event-stream": chat["text/event-stream"]}
+    after = [
+        *id,
+        _query("after", "the number of the last particle the reader has"),
+        _query("mode", "replay or snapshot"),
+    ]
+    starting = [*id, _query("starting_after", "the id of the last event the reader has")]
+    return {
+        "/v1/runs": {
+            "get": _run("Runs that can still be joined or stopped", run, [_query("limit", "at most")])
+        },
+        "/v1/runs/{id}": {
+            "get": _run("One run", run, id),
+            "delete": _run("Remove a run, at its vendor too", run, id),
+        },
+        "/v1/runs/{id}/cancel": {"post": _run("Stop a run; what came is kept", run, id)},
+        "/v1/runs/{id}/particles": {"get": _run("A run from there on, in particles", particles, after)},
+        "/v1/chat/completions/{id}": {"get": _run("A run from there on, in OpenAI's form", stream, starting)},
+    }
+
+
+def _run(summary: str, content: dict[str, Any], parameters: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"summary": summary, "parameters": parameters, "responses": _responses(summary, content)}
+
+
+def _query(name: str, words: str) -> dict[str, Any]:
+    return {"name": name, "in": "query", "description": words, "schema": {"type": "string"}}
 
 
 def _step(name: str) -> dict[str, Any]:
