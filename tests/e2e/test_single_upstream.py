@@ -682,7 +682,7 @@ def test_a_long_name_of_a_tool_goes_short_and_comes_back_as_it_was(tmp_path, ups
         )
 
     upstream.play(called)
-    toml = f'[vendors.fake]\ndialect = "openai-chat"\nbase_url = "{upstream.base_url}"\nkey = "k"\n'
+    toml = f'[vendors.fake]\ndialect = "openai-chat"\nbase_url = "{upstream.base_url}"\nkey = "{SECRET}"\n'
     with serving(tmp_path, toml + "quirks = { max_tool_name = 20 }\n") as url, client(url) as caller:
         raw = caller.post(CHAT, json=ask("fake", tools=[tool({"type": "object"}, long)], stream=stream))
     if stream:
