@@ -1,5 +1,7 @@
 """Short questions beside the runs: one request to a vendor's own host, its body within bounds.
 
+What takes too long is cancelled where it stands, which closes its connection at once: the engine's waits are
+made for that. (Behind a proxy of `https:` or SOCKS httpx's own transport waits, and promises no such thing.)
 Must never follow a redirect, keep more of a body than was allowed, or let an exception's words out: httpx
 quotes URLs and headers, and they hold keys.
 """

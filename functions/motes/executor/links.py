@@ -1,7 +1,8 @@
 """Google's grounding redirects, resolved: a source gets the address that it stands for.
 
-Asked is only that one host of Google's, over TLS, without a key; what it names is never opened. Must never
-take long, nor give an address that leads into the private network of whoever reads it.
+Asked is only that one host of Google's, over TLS, without a key; what it names is never opened. What takes
+too long is cancelled, as in `fetch`. Must never take long, nor give an address that leads into the private
+network of whoever reads it.
 Source: ai.google.dev/gemini-api/docs/google-search (read 2026-11-29).
 """
 
