@@ -216,6 +216,11 @@ def test_the_description_is_made_of_the_models_that_police_requests(stranger):
         "/v1/models",
         "/v1/models/{id}",
         "/v1/resources/{vendor}/{kind}/{name}",
+        "/v1/runs",
+        "/v1/runs/{id}",
+        "/v1/runs/{id}/cancel",
+        "/v1/runs/{id}/particles",
+        "/v1/chat/completions/{id}",
         "/healthz",
     }
     schemas = document["components"]["schemas"]
