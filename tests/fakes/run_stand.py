@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from copy import copy
 
 from fakes.memory_runs import MemoryRuns
 from fakes.stored_vendor import StoredVendor
@@ -30,6 +31,14 @@ class Stand:
         self.owner = (await self.gateway.keys.new("owner"))[1]
         self.stranger = (await self.gateway.keys.new("stranger"))[1]
         return self
+
+    async def again(self):
+        """Another process: a gateway with the same settings, keys, store and vendor."""
+        other = copy(self)
+        backing = Backing(http=self.vendor.client(), store=self.store)
+        other.gateway = open_gateway(self.settings, self.environ, backing=backing)
+        other.app = create_app(other.gateway)
+        return other
 
     async def ask(self, method, path, key, body=None, heard=None):
         path, _, query = path.partition("?")

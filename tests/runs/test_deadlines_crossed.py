@@ -31,7 +31,14 @@ def process(home, vendor, store):
 
 
 async def asked(app, method, path, body=None):
-    """One request under the platform's deadline: its status, its run and what came."""
+    """A stream under the platform's deadline: its run and what came."""
+    status, head, got = await answered(app, method, path, body)
+    assert status == 200
+    return head[b"x-motes-run-id"].decode(), got
+
+
+async def answered(app, method, path, body=None):
+    """One request under the platform's deadline: status, headers and body."""
     path, _, query = path.partition("?")
     headers = {"content-type": "application/json", "accept": "*/*", **AUTH}
     scope = {
@@ -46,18 +53,17 @@ async def asked(app, method, path, body=None):
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
         "extensions": extension(asyncio.get_running_loop().time() + LIMIT) | {BLIND: {}},
     }
-    incoming, got, run = asyncio.Queue(), b"", ""
+    incoming, got, head, status = asyncio.Queue(), b"", {}, 0
     incoming.put_nowait({"type": "http.request", "body": json.dumps(body or {}).encode(), "more_body": False})
 
     async def send(message):
-        nonlocal got, run
+        nonlocal got, head, status
         if message["type"] == "http.response.start":
-            assert message["status"] == 200
-            run = dict(message["headers"])[b"x-motes-run-id"].decode()
+            status, head = message["status"], dict(message["headers"])
         got += message.get("body", b"")
 
     await app(scope, incoming.get, send)
-    return run, got
+    return status, head, got
 
 
 @pytest.mark.parametrize("house", MODELS)
@@ -115,3 +121,28 @@ async def test_openai_chunks_of_such_a_run_say_how_to_go_on_and_are_one_answer(t
     assert events[-1].endswith(b"data: [DONE]\n\n")
     usage = [json.loads(event.split(b"data: ")[1])["usage"] for event in events if b'"usage":{' in event]
     assert [(one["prompt_tokens"], one["completion_tokens"]) for one in usage] == [MINUTE.usage]
+
+
+@in_virtual_time
+async def test_an_answer_that_is_not_streamed_says_where_it_goes_on_and_is_not_to_be_asked_for_again(
+    tmp_path,
+):
+    vendor, store = StoredVendor(script=MINUTE), MemoryRuns()
+    body = {"model": "openai/m", "messages": USER, "motes": {"background": True}}
+    app = process(tmp_path, vendor, store)
+    status, head, got = await answered(app, "POST", "/v1/chat/completions", body)
+    assert (status, head[b"x-should-retry"]) == (504, b"false")
+    (run,) = store.runs
+    told = json.loads(got)["error"]["motes"]
+    assert (told["run_id"], told["code"]) == (run, "platform_deadline")
+    assert told["resume"].startswith(f"/v1/runs/{run}/particles?after=")
+
+
+@pytest.mark.parametrize("word", ["cancel", "detach:30"])
+@in_virtual_time
+async def test_a_host_that_does_not_see_a_reader_leave_promises_nothing_for_it(tmp_path, word):
+    app = process(tmp_path, StoredVendor(), MemoryRuns())
+    body = {"model": "openai/m", "messages": USER, "motes": {"on_disconnect": word}}
+    status, _, got = await answered(app, "POST", "/v1/chat/completions", body)
+    error = json.loads(got)["error"]
+    assert (status, error["param"]) == (400, "motes.on_disconnect")

@@ -12,6 +12,7 @@ from fakes.run_stand import USER, Stand
 from fakes.run_streams import events_of, lines_of, message_of, text_of
 from fakes.stored_vendor import Script
 from fakes.virtual_time import in_virtual_time
+from motes.errors import StoreError
 
 MODELS = {"openai": "openai/m", "gemini": "gemini/gemini-3-flash-preview"}
 SCRIPT = Script(
@@ -140,3 +141,66 @@ async def test_a_run_whose_process_was_gone_just_before_it_could_say_that_it_was
     assert lines_of(rest) == lines_of(got)[after:]
     await stand.gateway.runs.settled()
     assert (stand.store.runs[run].state, stand.store.runs[run].outcome) == ("finished", "completed")
+
+
+@in_virtual_time
+async def test_a_gateway_that_is_shut_down_leaves_a_run_to_the_next_one_at_once(tmp_path):
+    stand = await Stand(tmp_path).open()
+    stand.vendor.script = SCRIPT
+    reading = asyncio.create_task(stand.ask("POST", "/v1/particles", stand.owner, body("openai")))
+    await asyncio.sleep(25)
+    await stand.gateway.runs.close()
+    _, head, got = await reading
+    lines = lines_of(got)
+    assert lines[-2]["err"]["vendorCode"] == "shutdown"
+    before = [line for line in lines if "seq" in line]
+    run = head[b"x-motes-run-id"].decode()
+    assert stand.store.runs[run].worker is None
+    next_one = await stand.again()
+    _, _, rest = await next_one.ask("GET", lines[-2]["err"]["details"]["resume"], stand.owner)
+    whole(before + lines_of(rest))
+
+
+@in_virtual_time
+async def test_a_store_that_fails_ends_no_run_and_loses_no_page(tmp_path):
+    stand = await Stand(tmp_path).open()
+    stand.vendor.script = SCRIPT
+    append, failures = stand.store.append, iter([True, False, True, True])
+
+    async def failing(*args, **kwargs):
+        if next(failures, False):
+            raise StoreError("the disk is busy")
+        return await append(*args, **kwargs)
+
+    stand.store.append = failing
+    _, head, got = await stand.ask("POST", "/v1/particles", stand.owner, body("openai"))
+    whole(lines_of(got))
+    await stand.gateway.runs.settled()
+    _, _, again = await stand.ask(
+        "GET", f"/v1/runs/{head[b'x-motes-run-id'].decode()}/particles", stand.owner
+    )
+    assert lines_of(again) == lines_of(got)
+
+
+@in_virtual_time
+async def test_several_readers_in_two_processes_hear_the_same(tmp_path):
+    stand = await Stand(tmp_path).open()
+    stand.vendor.script = SCRIPT
+    other = await stand.again()
+    first = asyncio.create_task(stand.ask("POST", "/v1/particles", stand.owner, body("openai")))
+    await asyncio.sleep(9)
+    (run,) = stand.store.runs
+    path = f"/v1/runs/{run}/particles"
+    readers = [one.ask("GET", path, stand.owner) for one in (stand, stand, other, other)]
+    answers = await asyncio.gather(first, *readers)
+    said = [lines_of(got) for _, _, got in answers]
+    whole(said[0])
+    assert all(lines == said[0] for lines in said)
+
+
+async def test_a_run_tells_what_it_used(tmp_path):
+    stand, run, _ = await told(tmp_path, "openai", script=Script())
+    await stand.gateway.runs.settled()
+    _, _, got = await stand.ask("GET", f"/v1/runs/{run}", stand.owner)
+    usage = json.loads(got)["usage"]
+    assert (usage["prompt"], usage["completion"]) == Script().usage

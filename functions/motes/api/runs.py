@@ -22,6 +22,7 @@ from motes.api.envelope import NOTES, REQUEST_ID
 from motes.api.gateway import Gateway
 from motes.api.streaming import StreamWriter, while_present
 from motes.callers import owner_of
+from motes.egress.message_json import usage_json
 from motes.egress.numbers import START, NumberedChunks, Position, position_of
 from motes.egress.openai_chat import ChunkEncoder
 from motes.egress.particles import EventEncoder, LineEncoder
@@ -51,7 +52,9 @@ async def _list(gateway: Gateway, request: Request) -> Response:
 async def _get(gateway: Gateway, request: Request) -> Response:
     """`GET /v1/runs/{id}`."""
     owner = await _owner(gateway, request.scope)
-    return _json(shown(await gateway.runs.get(_id(request.scope), owner)))
+    run = await gateway.runs.get(_id(request.scope), owner)
+    usage = usage_json(await gateway.runs.metrics(run))
+    return _json(shown(run) | ({"usage": usage} if usage else {}))
 
 
 async def _cancel(gateway: Gateway, request: Request) -> Response:

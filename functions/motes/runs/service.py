@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _FAREWELL_SECONDS: Final = 2.5
 _PAGES: Final = 50
+# Counts come just before the end.
+_TAIL: Final = 8
 _ONCE: Final = Policy(http=Backoff(1, 0.0), connection=Backoff(1, 0.0))
 OPEN: Final = frozenset({"running", "abandoned"})
 
@@ -244,6 +246,19 @@ class Runs:
         if run is None:
             raise RunNotFound(f"there is no run {id[:64]!r}")
         return run
+
+    async def metrics(self, run: StoredRun) -> p.Metrics | None:
+        """What the run is known to have used: by what it says here, or by the end of its journal. Raises
+        StoreError.
+        """
+        live = self.keeper.of(run.id, run.owner)
+        if live is not None or not run.is_resumable:
+            return live.metrics if live is not None else None
+        from motes.runs.pages import Reading
+
+        after = max(0, run.last_seq - _TAIL)
+        tail = Reading(after).taken(await self.desk.store.pages(run.id, after=after, limit=_PAGES))
+        return next((one for one in reversed(tail) if isinstance(one, p.Metrics)), None)
 
     async def list(self, owner: str | None, limit: int, before: float | None) -> Sequence[StoredRun]:
         """The newest runs of an owner. Raises StoreError."""
