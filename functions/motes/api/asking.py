@@ -27,7 +27,7 @@ from motes.egress.failure import presentable
 from motes.egress.reply import Reply, signature_format
 from motes.errors import StoreError, Unauthenticated
 from motes.executor.run import Batch
-from motes.runs.service import Order
+from motes.runs.orders import Order
 from motes.store.runs import ReplyForm, StoredRun
 from motes.vendors.catalogue import Route, speaking
 

@@ -30,7 +30,7 @@ from motes.egress.reply import Reply, signature_format
 from motes.errors import InvalidRequest
 from motes.executor.run import Batch, Options
 from motes.runs.following import Follower, Mode
-from motes.runs.service import Means
+from motes.runs.orders import Means
 from motes.settings import ReasoningField
 from motes.store.runs import StoredRun
 

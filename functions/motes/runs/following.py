@@ -14,8 +14,9 @@ from motes.errors import StoreError, VendorError
 from motes.executor.run import Batch
 from motes.runs.departure import Departure
 from motes.runs.live import LiveRun
+from motes.runs.orders import Means
 from motes.runs.pages import Reading
-from motes.runs.service import OPEN, Means, Runs
+from motes.runs.service import OPEN, Runs
 from motes.runs.tape import Tape
 from motes.store.runs import StoredRun
 

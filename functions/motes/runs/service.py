@@ -6,25 +6,25 @@ owner: a foreign id and a missing one are looked up alike.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import httpx
 
 from motes import particles as p
-from motes.dataclass import dataclass
 from motes.dispatch import Dispatch
 from motes.errors import MotesError, RunNotFound, StoreError, VendorError
 from motes.executor import pipeline
-from motes.executor.observer import NullObserver, Observer
+from motes.executor.observer import NullObserver
 from motes.executor.policy import Backoff, Policy
 from motes.executor.run import Batch, Options
 from motes.runs.books import Books, NoBooks
 from motes.runs.departure import Departure
 from motes.runs.keeper import Keeper
 from motes.runs.live import LiveRun
+from motes.runs.orders import Means, Order
 from motes.runs.record import Desk, Record
 from motes.runs.tape import Tape
 from motes.store.runs import StoredRun
@@ -39,28 +39,6 @@ _PAGES: Final = 50
 _TAIL: Final = 8
 _ONCE: Final = Policy(http=Backoff(1, 0.0), connection=Backoff(1, 0.0))
 OPEN: Final = frozenset({"running", "abandoned"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """A run that is to begin; `secret` is the vendor's key where its caller brought it."""
-
-    run: StoredRun
-    dispatch: Dispatch
-    options: Options
-    observer: Observer
-    departure: Departure
-    secret: str | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """What a request brings for a run that exists: `options` makes those of one that it takes up; `secret` is
-    the vendor's key where the caller brings it.
-    """
-
-    options: Callable[[], Options]
-    secret: str | None = field(default=None, repr=False)
 
 
 class Runs:

@@ -1,0 +1,33 @@
+"""What a request brings: for a run that is to begin, and for one that exists. Values only."""
+
+from collections.abc import Callable
+from dataclasses import field
+
+from motes.dataclass import dataclass
+from motes.dispatch import Dispatch
+from motes.executor.observer import Observer
+from motes.executor.run import Options
+from motes.runs.departure import Departure
+from motes.store.runs import StoredRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A run that is to begin; `secret` is the vendor's key where its caller brought it."""
+
+    run: StoredRun
+    dispatch: Dispatch
+    options: Options
+    observer: Observer
+    departure: Departure
+    secret: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a request brings for a run that exists: `options` makes those of one that it takes up; `secret` is
+    the vendor's key where the caller brings it.
+    """
+
+    options: Callable[[], Options]
+    secret: str | None = field(default=None, repr=False)
