@@ -49,6 +49,15 @@ class Ending:
             return
         outcome = outcome_of(run)
         handle = record.run.handle
+        over = {
+            "state": "finished",
+            "outcome": outcome,
+            "error": run.issue.error.kind if run.issue and run.issue.error else None,
+            "ended": now,
+        }
+        if handle is not None and record.is_stored:
+            # First of all, since a process may be frozen while a vendor is asked.
+            await record.update(**over, due_at=now + _SOON)
         counts_at = None if _is_counted(run) else handle
         if handle is not None and outcome == "completed" and not record.run.is_kept:
             if counts_at is not None:
@@ -57,16 +66,8 @@ class Ending:
             handle = None if await self.removed(record.run, handle, run.secret) else handle
         elif handle is not None and outcome == "cancelled":
             await self._stopped(record.run, handle, run.secret)
-        await record.update(
-            state="finished",
-            outcome=outcome,
-            error=run.issue.error.kind if run.issue and run.issue.error else None,
-            ended=now,
-            worker=None,
-            lease_until=None,
-            last_seq=record.run.last_seq,
-            **self._times(run, handle, outcome, now),
-        )
+        times = self._times(run, handle, outcome, now)
+        await record.update(**over, **times, worker=None, lease_until=None)
         if counts_at is not None:
             await self._counted(run, counts_at)
 
