@@ -88,5 +88,8 @@ def log_to_stderr(level: int = logging.INFO) -> None:
     root = logging.getLogger()
     root.addHandler(handler)
     root.setLevel(level)
+    # A line tells neither where it was written nor by which thread (Python's logging HOWTO, "Optimization").
+    logging._srcfile = None
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     # uvicorn speaks in sentences about itself.
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
