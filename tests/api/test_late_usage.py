@@ -43,7 +43,7 @@ def test_usage_that_was_not_told_comes_from_the_runs_snapshot(tmp_path, said, co
     assert "Tidal mills" in body["choices"][0]["message"]["content"]
     if counted:
         assert (body["usage"]["prompt_tokens"], body["usage"]["completion_tokens"]) == counted
-    created, asked, deleted = upstream.received
+    created, asked, *_, deleted = upstream.received
     assert (created.method, asked.method, deleted.method) == ("POST", "GET", "DELETE")
     assert asked.path == "/v1beta/interactions/v1_Research13"
     assert asked.headers["x-goog-api-key"] == VENDOR_KEY
