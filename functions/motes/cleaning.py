@@ -38,8 +38,10 @@ _FIRST_PAUSE: Final = 60.0
 _LONGEST_PAUSE: Final = 3600.0
 # Of failures that no waiting mends: by then some hours have gone by.
 _TRIES: Final = 8
-# A vendor that failed so often in a row is not asked again in this round.
-_FAILURES: Final = 5
+# A vendor that failed so often, or took so long to fail, is not asked again in this round. So often, not so
+# often in a row: where only runs are left that fail, each must have its turn.
+_FAILURES: Final = 200
+_FAILED_SECONDS: Final = 100.0
 
 
 class Told(Protocol):
@@ -88,6 +90,7 @@ class Round:
     def __init__(self, means: Means) -> None:
         self._means = means
         self._failures: Counter[str] = Counter()
+        self._failed_for: dict[str, float] = {}
         self.summary = Summary()
 
     async def work(self, is_time_left: Callable[[], bool]) -> Summary:
@@ -190,16 +193,21 @@ class Round:
             self.summary.left += 1
             means.told("run_left_at_vendor", run=run.id, vendor=run.vendor, handle=handle.run_id)
             return
-        if self._failures[run.vendor] >= _FAILURES:
+        failed_for = self._failed_for.get(run.vendor, 0.0)
+        if self._failures[run.vendor] >= _FAILURES or failed_for >= _FAILED_SECONDS:
             raise NotRemoved("the vendor was not asked: it failed again and again")
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         try:
             vendor, secret = await self._reached(run)
             is_running = run.state != "finished" or run.outcome != "completed"
             await _within(remove(means.http(), vendor, handle, secret, is_running=is_running))
         except NotRemoved as failure:
-            self._failures[run.vendor] += 0 if failure.is_final else 1
+            if not failure.is_final:
+                self._failures[run.vendor] += 1
+                before = self._failed_for.get(run.vendor, 0.0)
+                self._failed_for[run.vendor] = before + loop.time() - began
             raise
-        self._failures[run.vendor] = 0
 
     async def _reached(self, run: StoredRun) -> tuple[Vendor, str | None]:
         row = self._means.catalogue.vendor(run.vendor)

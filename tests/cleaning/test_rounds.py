@@ -219,13 +219,13 @@ async def test_a_missing_key_is_named_as_the_problem(environ, tmp_path, clock, v
 
 
 async def test_a_vendor_that_fails_again_and_again_is_left_alone_for_the_round(upkeep, runs, vendor):
-    await kept(runs, vendor, *[left(f"r{n}", due_at=NOW - 1) for n in range(150)])
+    await kept(runs, vendor, *[left(f"r{n}", due_at=NOW - 1) for n in range(300)])
     await kept(runs, vendor, *[ended(f"other{n}", due_at=NOW) for n in range(20)])
     for id in list(vendor.there):
         vendor.fails[id] = (503, 1000)
-    assert await cleaned(upkeep) == {"postponed": 150, "deleted": 20, "is_done": True}
+    assert await cleaned(upkeep) == {"postponed": 300, "deleted": 20, "is_done": True}
     tried = sum(1000 - times for _, times in vendor.fails.values())
-    assert 5 <= tried <= 5 + 16
+    assert 200 <= tried <= 200 + 16
 
 
 async def test_no_more_than_so_many_requests_go_out_at_once(upkeep, runs, vendor):
