@@ -8,13 +8,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from email.utils import parsedate_to_datetime
-from math import isfinite
 from string import ascii_lowercase, ascii_uppercase
 from types import MappingProxyType
 from typing import Any, Final
 
-from motes import jsontext
+from motes import jsontext, vendor_waits
 from motes.errors import EXCERPT_CHARS, RETRYABLE_KINDS, ErrorKind, VendorError
 
 _KIND_OF_STATUS: Final[Mapping[int, ErrorKind]] = {
@@ -138,11 +136,6 @@ _BY_SENTENCE: Final[tuple[tuple[re.Pattern[str], frozenset[ErrorKind], ErrorKind
     (_RATE, frozenset(), "rate_limit"),
     (_KEY, frozenset({"invalid_request"}), "authentication"),
 )
-# Of a wait in seconds: nobody means more than milliseconds.
-_DECIMALS: Final = 3
-_DURATION: Final = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?)s")
-# Nobody who means a wait means a longer one.
-_LONGEST_WAIT: Final = 30 * 86_400.0
 # What stands in the place of a code and is longer is none.
 _WORD_CHARS: Final = 100
 _CODE_DIGITS: Final = 9
@@ -171,36 +164,12 @@ def read_failure(
         parsed.setdefault("__type", headers["x-amzn-errortype"])
     names = ("x-request-id", "request-id", "x-amzn-requestid")
     request_id = next((word for name in names if (word := _word(headers.get(name)))), None)
-    error = from_http(status, parsed, retry_after=_retry_after(headers, now), request_id=request_id)
+    wait = vendor_waits.of_headers(headers, now)
+    error = from_http(status, parsed, retry_after=wait, request_id=request_id)
     error = recoded(error, codes)
     if headers.get("x-should-retry", "").lower() == "false":
         return replace(error, retryable=False)
     return error
-
-
-def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds, from `retry-after-ms` or `retry-after` (seconds or an HTTP date, RFC 9110 10.2.3)."""
-    try:
-        seconds = _seconds(headers, now)
-    except (ValueError, TypeError, OverflowError):
-        return None
-    return None if seconds is None else _wait(seconds)
-
-
-def _wait(seconds: float) -> float | None:
-    """A wait that can be meant."""
-    if not isfinite(seconds) or seconds > _LONGEST_WAIT:
-        return None
-    return round(max(0.0, seconds), _DECIMALS)
-
-
-def _seconds(headers: Mapping[str, str], now: datetime) -> float | None:
-    if "retry-after-ms" in headers:
-        return float(headers["retry-after-ms"]) / 1000
-    value = headers.get("retry-after", "").strip()
-    if value.isascii() and value.replace(".", "", 1).isdigit():
-        return float(value)
-    return (parsedate_to_datetime(value) - now).total_seconds() if value else None
 
 
 def from_http(
@@ -352,8 +321,8 @@ class _Found:
             if not isinstance(item, Mapping):
                 continue
             delay = item.get("retryDelay")
-            if isinstance(delay, str) and (told := _DURATION.fullmatch(delay)):
-                self.retry_after = _wait(float(told[1]))
+            if isinstance(delay, str) and (wait := vendor_waits.of_duration(delay)) is not None:
+                self.retry_after = wait
             self.code = _word(item.get("reason")) or self.code
 
     def _read_metadata(self, metadata: Any) -> None:

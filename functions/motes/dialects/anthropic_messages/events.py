@@ -42,12 +42,6 @@ class Message(TypedDict, total=False):
     usage: Usage
 
 
-class MessageStart(TypedDict, total=False):
-    """The first event of a stream."""
-
-    message: Message
-
-
 class BlockStart(TypedDict, total=False):
     """A content block opens; results of server tools and redacted reasoning come whole in it."""
 
