@@ -77,7 +77,12 @@ def said(model: Any, data: Any) -> Any:
     try:
         return model.model_validate(data).model_dump()
     except ValidationError as error:
-        return [(one["type"], one["loc"], one["msg"]) for one in error.errors(include_url=False)]
+        return [(one["type"], _place(one["loc"]), one["msg"]) for one in error.errors(include_url=False)]
+
+
+def _place(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Without the form of a value that was tried: pydantic names it by how it is made."""
+    return tuple("…" if isinstance(step, str) and "[" in step else step for step in loc)
 
 
 many = settings(max_examples=300)
