@@ -11,7 +11,7 @@ import uvloop
 
 from motes.engine import pool
 from motes.engine.body import BODY
-from motes.engine.opening import proxy_at
+from motes.engine.opening import Route, opened, proxy_at
 from motes.engine.transport import Transport
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -74,17 +74,24 @@ async def served(*scripts, trust_env=False):
 def test_bodies_of_every_framing_are_read_to_their_end(runs):
     chunked = OK + b"transfer-encoding: chunked\r\n\r\n2;x=y\r\nhe\r\n3\r\nllo\r\n0\r\ntrailer: t\r\n\r\n"
     until_close = OK + b"\r\nhello"
+    spaces = b"HTTP/1.2 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5  \r\nhello\r\n0\r\n\r\n"
     interim = b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" + LENGTH
+    of_another_length = b"HTTP/1.1 103 Early Hints\r\ncontent-length: 3\r\n\r\n" + until_close
+    scripts = (
+        [LENGTH],
+        [chunked],
+        [spaces],
+        [interim],
+        [until_close, None],
+        [of_another_length, None],
+        [LENGTH],
+    )
 
     async def work():
-        async with served([LENGTH], [chunked], [interim], [until_close, None], [LENGTH]) as (
-            server,
-            http,
-            url,
-        ):
-            for _ in range(5):
+        async with served(*scripts) as (server, http, url):
+            for _ in range(7):
                 assert (await http.get(url)).text == "hello"
-            assert server.connections == 2
+            assert server.connections == 3
         assert server.pool.connections == set()
 
     runs(work)
@@ -105,6 +112,95 @@ def test_a_large_body_is_sent_whole(runs):
         async with served([LENGTH]) as (server, http, url):
             await http.post(url, content=b"x" * 300_000)
             assert server.bodies == [b"x" * 300_000]
+
+    runs(work)
+
+
+def test_an_answer_before_the_whole_request_is_read_and_the_connection_is_not_used_again(runs):
+    async def work():
+        over, ended = asyncio.Event(), asyncio.Semaphore(0)
+
+        async def early(reader, writer):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(LENGTH)
+            await over.wait()
+            writer.transport.abort()
+            ended.release()
+
+        listener = await asyncio.start_server(early, "127.0.0.1", 0, limit=1024)
+        url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/"
+        transport = Transport(ssl.create_default_context(), trust_env=False)
+        async with httpx.AsyncClient(transport=transport, trust_env=False) as http:
+            for _ in range(2):
+                answer = await asyncio.wait_for(http.post(url, content=b"x" * 10_000_000), 5)
+                assert answer.text == "hello"
+            assert transport.pool.connections == set()
+        over.set()
+        for _ in range(2):
+            await ended.acquire()
+        listener.close()
+
+    runs(work)
+
+
+async def lost(connection):
+    gone = asyncio.Event()
+    connection.on_lost = lambda _: gone.set()
+    if not connection.is_closed:
+        await gone.wait()
+
+
+@pytest.mark.parametrize(
+    ("early", "told"),
+    [(LENGTH, "hello"), (OK + b"\r\nhello", "hello"), (b"SSH-2.0-OpenSSH\r\n", httpx.RemoteProtocolError)],
+)
+def test_a_server_that_speaks_before_it_is_asked_is_heard(runs, early, told):
+    """A balancer that is too busy says so and closes; what it said may be here before the request is out."""
+
+    async def answered(connection):
+        connection.send(b"GET / HTTP/1.1\r\n\r\n", b"")
+        await connection.head()
+        body = b""
+        while piece := await connection.read(None):
+            body += piece
+        return body.decode()
+
+    async def work():
+        listens = asyncio.Event()
+
+        async def speaks(reader, writer):
+            writer.write(early)
+            if listens.is_set():
+                await reader.read(100)
+            writer.close()
+
+        async with await asyncio.start_server(speaks, "127.0.0.1", 0) as listener:
+            route = Route(False, "127.0.0.1", listener.sockets[0].getsockname()[1], None)
+            for is_gone in (True, False):
+                if not is_gone:
+                    listens.set()
+                connection = await opened(route, ssl.create_default_context(), 5.0)
+                if is_gone:
+                    await lost(connection)
+                if isinstance(told, str):
+                    assert await answered(connection) == told
+                else:
+                    with pytest.raises(told):
+                        await answered(connection)
+                connection.close()
+
+    runs(work)
+
+
+def test_a_connection_that_is_gone_before_the_request_is_a_broken_one_and_no_silence(runs):
+    async def work():
+        async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0) as listener:
+            route = Route(False, "127.0.0.1", listener.sockets[0].getsockname()[1], None)
+            connection = await opened(route, ssl.create_default_context(), 5.0)
+            await lost(connection)
+            connection.send(b"GET / HTTP/1.1\r\n\r\n", b"")
+            with pytest.raises(httpx.RemoteProtocolError, match="disconnected"):
+                await connection.head()
 
     runs(work)
 

@@ -36,6 +36,8 @@ class Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport
         self._parser: httptools.HttpResponseParser | None = None
+        self._early: bytes | None = b""
+        """What came before the first request; None from then on."""
         self._is_head_request = False
         self._has_head = False
         self._is_complete = False
@@ -66,16 +68,30 @@ class Connection(asyncio.Protocol):
     def send(self, head: bytes, body: bytes, *, is_head_request: bool = False) -> None:
         """One request. The connection must be idle."""
         parser = self._parser = httptools.HttpResponseParser(self)
-        # What other clients read from a vendor is read here: bare LF, folded lines, a length beside chunks.
+        # What other clients read from a vendor is read here: bare LF, folded lines, a length beside chunks,
+        # blanks behind a chunk's size.
         parser.set_dangerous_leniencies(
-            lenient_headers=True, lenient_chunked_length=True, lenient_optional_cr_before_lf=True
+            lenient_headers=True,
+            lenient_chunked_length=True,
+            lenient_optional_cr_before_lf=True,
+            lenient_spaces_after_chunk_size=True,
+            lenient_version=True,
         )
         self._is_head_request = is_head_request
         self._has_head = self._is_complete = self._is_reusable = self._is_left = False
         self._is_until_close = True
         self._parts, self._size, self._silent, self._failure = [], 0, 0, None
         self.status, self.headers, self.reason = 0, [], b""
-        self._transport.writelines([head, body] if body else [head])
+        if not self.is_closed:
+            self._transport.writelines([head, body] if body else [head])
+        early, self._early = self._early, None
+        if early:
+            # A server that is too busy to listen answers all the same.
+            self.data_received(early)
+        if self.is_closed:
+            self._parser = None
+            if not self._is_complete and self._failure is None:
+                self._failure = self._cut(None)
 
     async def head(self) -> None:
         """Wait for the head of the answer. Raises httpx.TransportError."""
@@ -118,7 +134,9 @@ class Connection(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if not (self._is_complete and self._is_reusable):
+        # An answer to a request that is still being sent leaves its rest on the line.
+        is_sent = not self._transport.get_write_buffer_size()
+        if not (self._is_complete and self._is_reusable and is_sent):
             self.close()
             return
         self._parser, self._parts = None, []
@@ -142,8 +160,7 @@ class Connection(asyncio.Protocol):
         """See asyncio."""
         parser = self._parser
         if parser is None:
-            # Nobody asked: a farewell, or nonsense.
-            self.close()
+            self._on_unasked(data)
             return
         before = self._size
         try:
@@ -178,6 +195,7 @@ class Connection(asyncio.Protocol):
             self._is_reusable = False
         else:
             self.headers, self.reason = [], b""
+            self._is_until_close = True
 
     def on_status(self, status: bytes) -> None:
         """The words of the status line, maybe in pieces."""
@@ -255,6 +273,13 @@ class Connection(asyncio.Protocol):
             self._wake()
         else:
             self._set_timer(self._until)
+
+    def _on_unasked(self, data: bytes) -> None:
+        """Nobody asked: an answer before the first question is kept for it, all else is a farewell."""
+        if self._early is None or len(self._early) + len(data) > _ENOUGH:
+            self.close()
+        else:
+            self._early += data
 
     def _on_nonsense(self, error: httptools.HttpParserError) -> None:
         if self._is_complete:
