@@ -16,6 +16,8 @@ _NOUNS: Final[Mapping[str, str]] = MappingProxyType(
         "bool_parsing": "true or false",
         "bool_type": "true or false",
         "dataclass_type": _OBJECT,
+        "decimal_parsing": "a number",
+        "decimal_type": "a number",
         "dict_type": _OBJECT,
         "float_parsing": "a number",
         "float_type": "a number",

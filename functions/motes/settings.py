@@ -30,6 +30,8 @@ AWS_KEY: Final = "AWS_BEARER_TOKEN_BEDROCK"
 FILE_NAME: Final = "motes.toml"
 _NOT_IN_FILE: Final = frozenset({"home", "source", "base_urls"})
 _UNKNOWN: Final = "extra_forbidden"
+_NEAR: Final = 0.65
+"""How alike two words are before one may be meant by the other: `nope` does not mean `openai`."""
 # It becomes part of a host's name.
 _REGION: Final = r"^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$"
 _REGION_VARIABLES: Final = ("AWS_REGION", "AWS_DEFAULT_REGION")
@@ -213,7 +215,7 @@ def closest(word: str, known: Iterable[str]) -> str:
     """`; did you mean '…'?` where a known word is near, else nothing."""
     from difflib import get_close_matches
 
-    near = get_close_matches(word, list(known), n=1)
+    near = get_close_matches(word, list(known), n=1, cutoff=_NEAR)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 

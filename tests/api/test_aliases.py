@@ -52,6 +52,7 @@ def test_an_alias_for_itself_changes_nothing(tmp_path):
         ("/", "model '/' names no vendor: write vendor/model. Known vendors: "),
         ("opnai/x", "there is no vendor 'opnai'; did you mean 'openai'? Known vendors: "),
         ("zzzz/x", "there is no vendor 'zzzz'. Known vendors: "),
+        ("nope/x", "there is no vendor 'nope'. Known vendors: "),
         (
             "groq/",
             "model 'groq/' names a vendor and no model: write groq/model, with a name of its own. Known",

@@ -46,7 +46,7 @@ def test_an_alias_or_the_default_may_be_a_bare_name_and_nothing_else(tmp_path):
 
 
 def test_without_a_default_the_model_must_be_named(tmp_path):
-    with pytest.raises(InvalidRequest, match="required"):
+    with pytest.raises(InvalidRequest, match="required: write vendor/model, for no default_model is set"):
         catalogue(tmp_path).resolve(None)
 
 

@@ -68,6 +68,7 @@ def test_state_lies_in_the_data_directory_unless_told_otherwise(tmp_path):
         ("heartbeat = 3", "heartbeat: no such setting; did you mean 'heartbeat_s'?"),
         ("heartbeat_s = 'often'", "heartbeat_s: must be a number"),
         ("heartbeat_s = 0", "heartbeat_s: must be more than 0"),
+        ("margin = 'much'", "margin: must be a number"),
         ("home = '/x'", "home: no such setting"),
         (
             "[vendors.x]\nbase_urll = 'http://x'",

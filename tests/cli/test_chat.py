@@ -416,6 +416,10 @@ def test_calls_operations_and_code_are_told_in_their_order() -> None:
     assert parts == ["thought 3 words", "does searching", *calls, "Done"]
 
 
+def test_one_word_of_thinking_is_one_word() -> None:
+    assert [text for _, text in told(p.Reasoning("Hm"), p.Text("x")).parts()] == ["thought 1 word", "x"]
+
+
 END = p.End("done-dialect", "ok")
 
 

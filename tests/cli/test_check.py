@@ -30,9 +30,18 @@ def written(tmp_path: Path, text: str) -> Path:
 def test_nothing_set_is_nothing_wrong(tmp_path: Path, environ: dict[str, str]) -> None:
     found = inspect(environ, tmp_path)
     assert (found.faults, found.doubts) == ([], [])
-    assert "vendor openai: no key (set OPENAI_API_KEY)" in found.facts
+    assert "openai (OPENAI_API_KEY), " in found.facts[-1]
+    assert "azure (AZURE_BASE_URL), " in found.facts[-1]
+    assert not any(fact.startswith("vendor openai: ") for fact in found.facts)
     assert "vendor ollama: ready, without a key" in found.facts
     assert any(fact.startswith("callers' keys: 0") for fact in found.facts)
+
+
+def test_a_row_of_ones_own_that_lacks_a_key_is_told_by_itself(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    row = '[vendors.mine]\ndialect = "openai-chat"\nbase_url = "https://a/v1"\n'
+    assert facts_of(inspect(environ, written(tmp_path, row)), "mine") == "no key (set MINE_API_KEY)"
 
 
 def test_what_lies_at_amazon_is_named_and_not_asked_for(tmp_path: Path, environ: dict[str, str]) -> None:

@@ -1,6 +1,7 @@
 """`motes runs`: a table a person can read, one run, what it says, and its end; over HTTP and in the store."""
 
 import json
+import re
 
 import pytest
 
@@ -72,6 +73,14 @@ def test_one_run_is_shown_with_how_to_join_it(command, stand):
     assert f"/v1/runs/{id}/particles?after=" in out
     status, out, _ = command("--json", "show", id)
     assert json.loads(out)["id"] == id
+    assert json.loads(command("show", "--json", id)[1])["id"] == id
+
+
+def test_a_person_is_told_dates_and_yes_or_no(command, stand):
+    _, out, _ = command("show", made(stand))
+    told = dict(line.split(maxsplit=1) for line in out.splitlines())
+    assert re.fullmatch(r"2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", told["created_at"])
+    assert told["cancelled"] == "no"
 
 
 def test_what_a_run_says_goes_to_the_output(command, stand):

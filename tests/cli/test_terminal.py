@@ -96,3 +96,26 @@ def test_output_that_cannot_be_written_gets_no_traceback(
 def test_no_command_shows_the_help_and_exits_2(capfd: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert "replay" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("package", "command", "extra"),
+    [("uvicorn", "serve", "gateway"), ("starlette", "demo", "gateway"), ("botocore", "keys list", "aws")],
+)
+def test_a_package_that_is_not_installed_is_named_with_its_extra(
+    tmp_path: Path, package: str, command: str, extra: str
+) -> None:
+    code = f"import sys; sys.modules[{package!r}] = None; from motes.cli import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command.split()],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "MOTES_HOME": str(tmp_path)}
+        | ({"MOTES_TABLE": "motes"} if extra == "aws" else {}),
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert f"this needs {package}, which is not installed: pip install 'motes[{extra}]'" in done.stderr
+    assert "Traceback" not in done.stderr

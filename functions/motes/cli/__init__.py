@@ -27,6 +27,7 @@ COMMANDS: Final = (
     "cleanup",
 )
 _INTERRUPTED: Final = 130
+_AWS_PACKAGES: Final = frozenset({"aws_lambda_powertools", "boto3", "botocore", "fastapi", "mangum"})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,6 +44,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(run(args))
     except KeyboardInterrupt:
         return _INTERRUPTED
+    except ModuleNotFoundError as error:
+        package = (error.name or __package__).partition(".")[0]
+        if package == "motes":
+            raise
+        extra = "aws" if package in _AWS_PACKAGES else "gateway"
+        Terminal().error(f"this needs {package}, which is not installed: pip install 'motes[{extra}]'")
+        return 1
     except OutputLost as lost:
         # Python must not try to flush again what could not be written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -51,11 +51,18 @@ def inspect(environ: Mapping[str, str], directory: Path) -> Inspection:
         found.faults += error.message.splitlines()
         return found
     _look_at_names(catalogue, found)
+    wanting: list[str] = []
     for row in catalogue.vendors.values():
         keys = vendor_keys(row.id, row.key_names, settings, environ)
-        found.facts.append(f"vendor {row.id}: {_state(row, keys, settings)}")
+        lack = _lack(row, keys, settings)
+        if lack is None:
+            found.facts.append(f"vendor {row.id}: {_state(row, keys, settings)}")
+        else:
+            wanting.append(f"{row.id} ({lack})")
         found.faults += _unsendable(row, keys)
         found.doubts += _exposed(row, keys)
+    if wanting:
+        found.facts.append(f"vendors not set up, and what each lacks: {', '.join(wanting)}")
     found.faults += _unusable(environ.get(_CALLERS_KEY))
     found.doubts += [doubt for name in sorted(environ) if (doubt := _doubt(name)) is not None]
     return found
@@ -85,6 +92,17 @@ def _look_at_names(catalogue: Catalogue, found: Inspection) -> None:
         if why is not None:
             told = found.doubts if why == ONLY_SERVED else found.faults
             told.append(f"{place}: vendor {row.id!r} {why}")
+
+
+def _lack(row: Vendor, keys: Sequence[str], settings: Settings) -> str | None:
+    """The variable that a vendor of ours lacks, where nothing at all was said of it."""
+    variable = base_url_variable(row.id)
+    if row.id in settings.vendors or variable in settings.base_urls or absence(row) == ONLY_SERVED:
+        return None
+    if not row.base_url:
+        return variable
+    is_open = bool(keys) or not row.key_required or row.auth.kind == "none"
+    return None if is_open or settings.key_path is not None else row.key_name
 
 
 def _state(row: Vendor, keys: Sequence[str], settings: Settings) -> str:

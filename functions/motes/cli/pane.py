@@ -163,14 +163,15 @@ def _code(fragment: CodeFragment) -> Iterator[Part]:
 
 def _reasoning(fragment: ReasoningFragment, *, unfold: bool, is_open: bool) -> str:
     text = harmless(fragment.text).strip()
-    words = len(text.split())
+    count = len(text.split())
+    words = "1 word" if count == 1 else f"{count} words"
     if not text:
         return "thinks, and does not say what"
     if unfold:
         return f"thinks: {text}"
     if is_open:
-        return f"thinks ({words} words): … {' '.join(text.split()[-8:])}"
-    return f"thought {words} words"
+        return f"thinks ({words}): … {' '.join(text.split()[-8:])}"
+    return f"thought {words}"
 
 
 def _retry(reset: p.RetryReset) -> str:

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from motes import jsontext
 from motes.dataclass import dataclass
 
 _T = TypeVar("_T")
+_BODY: Final = "response.bin"
 
 
 class Unreadable(Exception):
@@ -55,7 +56,9 @@ def load(path: str, word: Callable[[str], None] | None = None) -> Recording:
     place = Path(path)
     if not place.is_dir():
         return Recording(name=path, body=_bytes(place))
-    body = _inner(place, "response.bin")
+    if not (place / _BODY).exists():
+        raise Unreadable(f"a recording is a folder with {_BODY}, and this one has none")
+    body = _inner(place, _BODY)
     try:
         return _described(path, body, _meta(place))
     except Unreadable as error:

@@ -27,16 +27,20 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     )
     parser.add_argument("--url", help="a gateway's base URL, with /v1")
     parser.add_argument("--json", action="store_true", help="JSON, one run or particle a line")
+    # Both are understood behind the action too.
+    again = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    again.add_argument("--url", help="a gateway's base URL, with /v1")
+    again.add_argument("--json", action="store_true", help="JSON, one run or particle a line")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = actions.add_parser("list", help="the newest runs")
+    listing = actions.add_parser("list", help="the newest runs", parents=[again])
     listing.add_argument("--limit", type=int, default=20, help="how many at most (default: %(default)s)")
     for name, words in (
         ("show", "what is known of one"),
         ("cancel", "stop one; what came is kept"),
         ("delete", "remove one, at its vendor too"),
     ):
-        actions.add_parser(name, help=words).add_argument("id", metavar="ID")
-    follow = actions.add_parser("follow", help="print what one says, to its end")
+        actions.add_parser(name, help=words, parents=[again]).add_argument("id", metavar="ID")
+    follow = actions.add_parser("follow", help="print what one says, to its end", parents=[again])
     follow.add_argument("id", metavar="ID")
     follow.add_argument("--after", type=int, default=0, metavar="N", help="begin behind particle N")
     parser.set_defaults(run=run)
@@ -129,8 +133,19 @@ def _show(run: dict[str, Any], terminal: "Terminal", *, as_json: bool) -> int:
             for inner, word in value.items():
                 terminal.line(f"{name + ' ' + inner:<18}{_printed(str(word))}")
         else:
-            terminal.line(f"{name:<18}{_printed(str(value))}")
+            terminal.line(f"{name:<18}{_printed(_told(name, value))}")
     return 0
+
+
+def _told(name: str, value: object) -> str:
+    """A value as a person reads it: a point in time as a date, whether as yes or no."""
+    from datetime import UTC, datetime
+
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name.endswith("_at") and isinstance(value, (int, float)):
+        return datetime.fromtimestamp(value, UTC).isoformat(timespec="seconds")
+    return str(value)
 
 
 async def _delete(id: str, source: "RunSource", terminal: "Terminal") -> int:

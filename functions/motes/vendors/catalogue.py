@@ -71,7 +71,8 @@ class Catalogue:
         """The route of a model name, whether or not its vendor has an address."""
         asked = name or self.default_model
         if not asked:
-            raise InvalidRequest("`model` is required: vendor/model", param="model", code="missing_model")
+            message = "`model` is required: write vendor/model, for no default_model is set"
+            raise InvalidRequest(message, param="model", code="missing_model")
         if _HALVES.search(asked):
             # No address can hold it, and no vendor has it.
             raise UnknownModel("the model's name has half a character in it", param="model")
