@@ -6,8 +6,7 @@
 Absolute times of a shared machine mean little: each round visits every target in a new order, and a ratio is
 one of two figures of the same round. Servers have one processor, the vendor and the callers another; who is
 not measured is stopped. Every answer is checked, event by event. Portkey and LiteLLM are measured where they
-are installed (see `targets`). A journal, where runs have one, is measured as a target of its own beside
-`motes`: add it to `targets.all_targets` with its settings in `extra`.
+are installed (see `targets`). `motes_journal` is motes with a journal of every run.
 """
 
 import argparse
@@ -132,8 +131,8 @@ def slope(bench: Bench) -> None:
         "Burst, 8 connections: the cost of an event and of a request apart",
         measure,
         {
-            "µs an event": ["raw_template", "portkey", "litellm"],
-            "ms a request": ["aiohttp_template", "litellm"],
+            "µs an event": ["raw_template", "motes", "portkey", "litellm"],
+            "ms a request": ["aiohttp_template", "motes", "litellm"],
         },
         bench.gateways(),
     )

@@ -145,6 +145,7 @@ def all_targets(folder: Path) -> list[Target]:
         reference("raw_template", 19112, weight=4),
         reference("aiohttp_template", 19113, weight=2),
         motes(folder),
+        motes(folder, 19121, "motes_journal", "resumable = true\n"),
         reference("httpx_translator", 19114),
         portkey(),
         litellm(folder),
