@@ -4,11 +4,12 @@ Pure. A particle has a number from 1; a heartbeat has none, nor have the words b
 that goes on elsewhere. Must never give two pieces one place, nor another place to the same piece.
 """
 
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from motes import particles as p
 
 _WIDEST = 12
+_EVENT_END: Final = b"\n\n"
 
 
 class Position(NamedTuple):
@@ -44,16 +45,16 @@ class Numbers:
         """The number of the next particle."""
         if isinstance(particle, p.Heartbeat):
             return None
-        self._is_parting = self._is_parting or _parts(particle)
+        if isinstance(particle, p.Issue) and _parts(particle):
+            self._is_parting = True
         if self._is_parting:
             return None
         self.last += 1
         return self.last
 
 
-def _parts(particle: p.Particle) -> bool:
-    error = particle.error if isinstance(particle, p.Issue) else None
-    return error is not None and bool(error.details) and "resume" in (error.details or {})
+def _parts(issue: p.Issue) -> bool:
+    return issue.error is not None and "resume" in (issue.error.details or {})
 
 
 class _Chunks(Protocol):
@@ -85,9 +86,14 @@ class NumberedChunks:
         """What one particle adds."""
         before = self._numbers.last
         number = self._numbers.of(particle)
-        events = _events(self._chunks.encode(particle))
+        data = self._chunks.encode(particle)
         if number is None:
-            return b"".join(events)
+            return data
+        if number > self._after.particles and data.find(_EVENT_END) == len(data) - len(_EVENT_END):
+            # One event, as nearly always.
+            self._events = 0
+            return b"id: %d\n%b" % (number, data)
+        events = _events(data)
         out = b"".join([self._told(event, before) for event in events[:-1]])
         self._events = 0
         return out + (self._placed(Position(number), events[-1]) if events else b"")
@@ -106,4 +112,4 @@ class NumberedChunks:
 
 def _events(data: bytes) -> list[bytes]:
     """Server-sent events one by one, each with its empty line; JSON holds no line break."""
-    return [event + b"\n\n" for event in data.split(b"\n\n") if event]
+    return [event + _EVENT_END for event in data.split(_EVENT_END) if event]

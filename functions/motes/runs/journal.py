@@ -7,6 +7,7 @@ into the next one.
 import asyncio
 from typing import Final
 
+from motes import particles as p
 from motes.errors import StoreError
 from motes.runs.pages import pages_of
 from motes.runs.record import Desk, Record, Trouble
@@ -51,8 +52,10 @@ async def _fuller(tape: Tape, desk: Desk) -> None:
         seen = tape.last
 
 
-def _size(particle: object) -> int:
+def _size(particle: p.Particle) -> int:
     """About how many bytes its line has."""
+    if type(particle) is p.Text:
+        return 40 + len(particle.text)
     return 40 + sum(len(value) for name in _LONG if isinstance(value := getattr(particle, name, None), str))
 
 
