@@ -32,7 +32,7 @@ def examples() -> dict[str, str]:
         blocks = BLOCK.findall(importlib.import_module(name).__doc__ or "")
         if blocks:
             found[name] = "\n".join(blocks)
-    section = (ROOT / "README.md").read_text().split("### From Python")[1].split("\n## ")[0]
+    section = (ROOT / "README.md").read_text().split("### From Python")[1].split("\n##")[0]
     readme = "\n".join(BLOCK.findall(section))
     return found | {"README": readme.replace('"http://127.0.0.1:8000/v1", "mk-…"', "")}
 
