@@ -7,9 +7,8 @@ into the next one.
 import asyncio
 from typing import Final
 
-from motes import particles as p
 from motes.errors import StoreError
-from motes.runs.pages import pages_of
+from motes.runs.pages import pages_of, size_of
 from motes.runs.record import Desk, Record, Trouble
 from motes.runs.tape import Tape
 from motes.store.runs import Page
@@ -48,18 +47,8 @@ async def _fuller(tape: Tape, desk: Desk) -> None:
     size = 0
     while not tape.is_over and size < desk.page_bytes and (left := until - loop.time()) > 0:
         await tape.stirred(seen, left)
-        size += sum(_size(one) for one in tape.since(seen))
+        size += sum(size_of(one) for one in tape.since(seen))
         seen = tape.last
-
-
-def _size(particle: p.Particle) -> int:
-    """About how many bytes its line has."""
-    if type(particle) is p.Text:
-        return 40 + len(particle.text)
-    return 40 + sum(len(value) for name in _LONG if isinstance(value := getattr(particle, name, None), str))
-
-
-_LONG: Final = ("text", "base64", "data", "arguments", "code", "result", "signature")
 
 
 async def _appended(record: Record, page: Page, trouble: Trouble) -> bool:

@@ -1,4 +1,4 @@
-"""Pages of a journal: particles to compressed lines of JSON and back, and the proof that none is missing.
+"""Pages of a journal: particles to compressed JSON and back, and the proof that none is missing.
 
 Must never give a particle out of order, twice, or after one that is not there.
 """
@@ -16,41 +16,55 @@ from motes.store.runs import MAX_PAGE_BYTES, Page
 
 # Text shrinks to a third at any level; the lowest one costs a few microseconds a page.
 _LEVEL: Final = 1
+# Where a particle holds what may be long.
+_LONG: Final = ("text", "base64", "data", "arguments", "code", "result", "signature")
 _LARGE: Final = p.Warn("a piece of the answer was too large for the journal", "journal_too_large")
 
 
 def pages_of(first: int, particles: Sequence[p.Particle], page_bytes: int) -> Iterator[Page]:
-    """The particles as pages; `first` is the number of the first one. A page is closed once its lines have
-    that many bytes. What is too large for any page is told by a warning in its place.
+    """The particles as pages; `first` is the number of the first one. A page is closed once its particles
+    have about that many bytes. What is too large for any page is told by a warning in its place.
     """
-    lines, size, at = list[bytes](), 0, first
+    held, size, at = list[p.Particle](), 0, first
     for number, particle in enumerate(particles, first):
-        line = _line(particle)
-        if lines and size + len(line) > MAX_PAGE_BYTES:
-            yield _page(at, lines, is_last=False)
-            lines, size, at = [], 0, number
-        lines.append(line)
-        size += len(line)
+        more = size_of(particle)
+        if held and size + more > MAX_PAGE_BYTES:
+            yield from _pages(at, held, is_last=False)
+            held, size, at = [], 0, number
+        held.append(particle)
+        size += more
         is_last = isinstance(particle, p.End)
         if size >= page_bytes or is_last:
-            yield _page(at, lines, is_last=is_last)
-            lines, size, at = [], 0, number + 1
-    if lines:
-        yield _page(at, lines, is_last=False)
+            yield from _pages(at, held, is_last=is_last)
+            held, size, at = [], 0, number + 1
+    if held:
+        yield from _pages(at, held, is_last=False)
 
 
-def _line(particle: p.Particle) -> bytes:
-    # Nearly all particles are text, whose line needs no table.
-    wire = {"t": particle.text} if type(particle) is p.Text else to_wire(particle)
-    line = jsontext.dump_bytes(wire)
-    if len(line) > MAX_PAGE_BYTES and len(zlib.compress(line, _LEVEL)) > MAX_PAGE_BYTES:
-        return jsontext.dump_bytes(to_wire(_LARGE))
-    return line
+def size_of(particle: p.Particle) -> int:
+    """About how many bytes a particle has in a page."""
+    if type(particle) is p.Text:
+        return 10 + len(particle.text)
+    return 40 + sum(len(value) for name in _LONG if isinstance(value := getattr(particle, name, None), str))
 
 
-def _page(first: int, lines: Sequence[bytes], *, is_last: bool) -> Page:
-    body = zlib.compress(b"\n".join(lines), _LEVEL)
-    return Page(first=first, last=first + len(lines) - 1, body=body, is_last=is_last)
+def _pages(first: int, particles: Sequence[p.Particle], *, is_last: bool) -> Iterator[Page]:
+    """One page; more where the particles are larger than they seemed."""
+    body = _body(particles)
+    if len(body) > MAX_PAGE_BYTES and len(particles) > 1:
+        middle = len(particles) // 2
+        yield from _pages(first, particles[:middle], is_last=False)
+        yield from _pages(first + middle, particles[middle:], is_last=is_last)
+        return
+    if len(body) > MAX_PAGE_BYTES:
+        body = _body([_LARGE])
+    yield Page(first=first, last=first + len(particles) - 1, body=body, is_last=is_last)
+
+
+def _body(particles: Sequence[p.Particle]) -> bytes:
+    # Nearly all particles are text, which needs no table.
+    wire = [{"t": one.text} if type(one) is p.Text else to_wire(one) for one in particles]
+    return zlib.compress(jsontext.dump_bytes(wire), _LEVEL)
 
 
 @dataclass(slots=True)
@@ -75,8 +89,8 @@ class Reading:
 
 def _particles(page: Page) -> list[p.Particle]:
     try:
-        lines = zlib.decompress(page.body).split(b"\n")
-        particles = [from_wire(jsontext.loads(line)) for line in lines]
+        held = jsontext.loads(zlib.decompress(page.body))
+        particles = [from_wire(one) for one in held] if isinstance(held, list) else []
     except (zlib.error, ValueError, AttributeError):
         raise StoreError(f"page {page.first} of the journal cannot be read") from None
     if len(particles) != page.last - page.first + 1:

@@ -103,7 +103,7 @@ MAX_PAGE_BYTES: Final = 5 * 1024 * 1024 // 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A page of a journal: the particles `first` to `last`, without a gap, as compressed lines of JSON.
+    """A page of a journal: the particles `first` to `last`, without a gap, as compressed JSON.
 
     `is_last`: the run's `End` stands in it. Of at most `MAX_PAGE_BYTES`; it is cheapest below 1 KB, where
     DynamoDB takes it as one unit.
