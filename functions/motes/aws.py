@@ -8,6 +8,7 @@ nothing here is imported before somebody asks. Must never put what was asked or 
 import asyncio
 import threading
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from motes import __version__
@@ -24,6 +25,13 @@ T = TypeVar("T")
 _CONNECT_SECONDS: Final = 2
 _READ_SECONDS: Final = 3
 _ATTEMPTS: Final = 4
+_CURES: Final = MappingProxyType(
+    {
+        "NoRegionError": ": set AWS_REGION",
+        "NoCredentialsError": ": set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    }
+)
+"""What to do about the kinds of failure that come of how a process was started."""
 
 
 class AWS:
@@ -78,6 +86,7 @@ class AWS:
             reason = error.response.get("Error", {}).get("Code", "ClientError")
         except BotoCoreError as error:
             reason = type(error).__name__
+            reason += _CURES.get(reason, "")
         raise StoreError(f"{service} cannot be used now: {reason}")
 
     def _client(self, service: str) -> Any:

@@ -278,7 +278,7 @@ def test_a_home_that_is_a_file_is_a_fault(tmp_path: Path) -> None:
 
 def test_a_probe_of_the_demo_says_where_it_is(here: Path, capfd: Any) -> None:
     assert main(["check", "--probe", "demo/hello"]) == 1
-    assert "wrong: vendor 'demo' exists only under `motes serve`" in capfd.readouterr().out
+    assert "cannot be probed: vendor 'demo' exists only under `motes serve`" in capfd.readouterr().out
 
 
 @pytest.fixture

@@ -100,6 +100,14 @@ def test_a_run_is_stopped_and_its_end_is_told(command, stand):
     assert "cancelled" in err
 
 
+def test_a_run_that_was_over_is_not_called_cancelled(command, stand):
+    id = made(stand)
+    status, out, _ = command("--json", "cancel", id)
+    told = json.loads(out)
+    assert (status, told["cancelled"], told["outcome"]) == (0, False, "completed")
+    assert not json.loads(command("--json", "show", id)[1])["cancelled"]
+
+
 def test_a_run_is_deleted(command, stand):
     id = made(stand)
     assert command("delete", id)[0] == 0

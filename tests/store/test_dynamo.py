@@ -96,7 +96,7 @@ async def test_a_table_that_is_not_there_is_a_store_error(amazon):
 async def test_no_region_and_no_network_are_store_errors(monkeypatch):
     monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
-    with pytest.raises(StoreError, match="NoRegionError"):
+    with pytest.raises(StoreError, match="NoRegionError: set AWS_REGION"):
         await DynamoKeys("t", AWS()).all()
 
 

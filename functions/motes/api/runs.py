@@ -170,7 +170,8 @@ def shown(run: StoredRun) -> dict[str, Any]:
         "model": run.model,
         "created_at": run.created,
         "resumable": run.is_resumable,
-        "cancelled": run.is_cancelled,
+        # A run that had come to its own end before was not cancelled, though somebody wished it.
+        "cancelled": run.is_cancelled and run.outcome in (None, "cancelled"),
         "last_seq": run.last_seq,
         **{name: value for name, value in known.items() if value is not None},
         **({"resume": resume} if can_resume else {}),

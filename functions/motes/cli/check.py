@@ -55,7 +55,7 @@ def _probe(model: str, terminal: "Terminal") -> int:
     try:
         answer = asyncio.run(probe(model, os.environ, Path.cwd()))
     except MotesError as error:
-        terminal.line(f"wrong: {error.message}", "bold red")
+        terminal.line(f"cannot be probed: {error.message}", "bold red")
         return 1
     for line in answer.lines():
         terminal.line(line)

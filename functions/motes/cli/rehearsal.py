@@ -57,7 +57,8 @@ def rehearse(question: str, terminal: Terminal) -> int:
         terminal.error(failure)
         return 1
     terminal.line("All three dialects came through one gateway as one stream.", "green")
-    terminal.line("Next: `motes serve` runs it for your own clients; README.md says how to add a vendor.")
+    terminal.line("README.md says how to add a vendor.")
+    terminal.line("Next: `motes serve` (in a checkout `uv run motes serve`) runs it for your own clients.")
     return 0
 
 
