@@ -5,14 +5,15 @@ that has httpx, pydantic and starlette another 450 ms of CPU and 28 MB (boto3 wo
 nothing here is imported before somebody asks. Must never put what was asked or answered into an error.
 """
 
-import asyncio
 import threading
 from collections.abc import Callable
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from motes import __version__
 from motes.errors import StoreError
+from motes.threads import Threads
 
 if TYPE_CHECKING:
     from botocore.session import Session
@@ -25,6 +26,8 @@ T = TypeVar("T")
 _CONNECT_SECONDS: Final = 2
 _READ_SECONDS: Final = 3
 _ATTEMPTS: Final = 4
+# As many as a client keeps connections.
+_THREADS: Final = 10
 _CURES: Final = MappingProxyType(
     {
         "NoRegionError": ": set AWS_REGION",
@@ -41,22 +44,23 @@ class AWS:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._threads = Threads(_THREADS)
         self._session: Session | None = None
         self._clients: dict[str, Any] = {}
 
     async def dynamodb(self, work: "Callable[[DynamoDBClient], T]") -> T:
         """Do the work in a thread. Raises StoreError, which names the kind of failure only."""
-        return await asyncio.to_thread(self._do, "dynamodb", work)
+        return await self._threads.run(partial(self._do, "dynamodb", work))
 
     async def ssm(self, work: "Callable[[SSMClient], T]") -> T:
         """Do the work in a thread. Raises StoreError, which names the kind of failure only."""
-        return await asyncio.to_thread(self._do, "ssm", work)
+        return await self._threads.run(partial(self._do, "ssm", work))
 
     async def credentials(self) -> str | None:
         """What botocore finds to sign with, as one secret (id, key, session token), or None. It is found, and
         renewed, in a thread. Raises StoreError, which names the kind of failure only.
         """
-        return await asyncio.to_thread(self._credentials)
+        return await self._threads.run(self._credentials)
 
     def _credentials(self) -> str | None:
         from botocore.exceptions import BotoCoreError

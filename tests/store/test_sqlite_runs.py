@@ -12,7 +12,8 @@ import pytest
 
 from fakes import store_process
 from fakes.stored_runs import NOW, OWNER, ended, page, run
-from motes.errors import PrepareError, StoreError
+from motes.errors import StoreError
+from motes.store import sqlite
 from motes.store.sqlite import VERSION, SqliteRuns
 
 TESTS = Path(__file__).parents[1]
@@ -95,7 +96,7 @@ async def test_a_file_of_a_newer_version_is_not_touched(file):
     with sqlite3.connect(file) as db:
         db.execute(f"PRAGMA user_version = {VERSION + 1}")
     db.close()
-    with pytest.raises(PrepareError, match="newer version"):
+    with pytest.raises(StoreError, match="newer version"):
         await SqliteRuns(file).get("r1", owner=None)
 
 
@@ -130,6 +131,42 @@ async def test_what_nobody_will_clean_up_is_forgotten_after_two_weeks(file):
     await store.due(now[0], 9)
     assert await store.get("never", owner=None) is None
     assert await store.get("due", owner=None) is not None
+
+
+@pytest.mark.parametrize("raw", [b"no json", b"[]", b"null", b"\xff\xfe", b'{"reply": 3}', b"{}"])
+async def test_a_row_that_holds_no_run_is_a_fault_of_the_store_whatever_it_holds(file, raw):
+    store = SqliteRuns(file)
+    await store.put(run(is_resumable=True))
+    with sqlite3.connect(file) as db:
+        db.execute("UPDATE runs SET fields = ?", (raw,))
+    db.close()
+    assert list(await store.list(owner=None, limit=9)) == []
+    for asked in (
+        store.get("r1", owner=None),
+        store.append("r1", page(1, 1), worker="w1", until=NOW),
+        store.cancel("r1", owner=None),
+    ):
+        with pytest.raises(StoreError, match="cannot be read"):
+            await asked
+
+
+async def test_a_file_that_is_locked_holds_no_resolving_of_names_up(file, monkeypatch):
+    monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.5)
+    store = SqliteRuns(file)
+    await store.put(run())
+    db = sqlite3.connect(file, isolation_level=None)
+    db.execute("BEGIN EXCLUSIVE")
+    asked = [asyncio.create_task(store.get("r1", owner=None)) for _ in range(50)]
+    await asyncio.sleep(0)
+    try:
+        await asyncio.wait_for(asyncio.get_running_loop().getaddrinfo("localhost", 80), 0.4)
+    finally:
+        for task in asked[1:]:
+            task.cancel()
+        db.close()
+    assert await asked[0] == run()
+    # What nobody waited for was not done either, so that the next one has its turn at once.
+    assert await asyncio.wait_for(store.get("r1", owner=None), 0.4) == run()
 
 
 async def test_a_run_that_cannot_be_read_hides_none_of_the_others(file, caplog):

@@ -26,7 +26,7 @@ def fields_of(run: StoredRun) -> dict[str, Any]:
     return {name: value for name, value in asdict(run).items() if value is not None}
 
 
-def run_of(given: Mapping[str, Any]) -> StoredRun:
+def run_of(given: Any) -> StoredRun:
     """The run of these fields. Raises StoreError where they are none of a run."""
     try:
         handle = given.get("handle")
@@ -35,17 +35,18 @@ def run_of(given: Mapping[str, Any]) -> StoredRun:
             "handle": None if handle is None else _made(UpstreamHandle, handle),
         }
         return _made(StoredRun, {**given, **nested})
-    except (KeyError, TypeError):
+    except (AttributeError, KeyError, TypeError):
         raise StoreError("a stored run cannot be read: it lacks fields that every run has") from None
 
 
-def runs_of(given: Iterable[Mapping[str, Any]]) -> Iterator[StoredRun]:
+def runs_of(given: Iterable[Any]) -> Iterator[StoredRun]:
     """The runs of these fields. One that cannot be read is told to the log, and hides none of the others."""
     for one in given:
         try:
             yield run_of(one)
         except StoreError as error:
-            _log.warning("run_unreadable run=%r reason=%r", one.get("id"), error.message)
+            id = one.get("id") if isinstance(one, Mapping) else None
+            _log.warning("run_unreadable run=%r reason=%r", id, error.message)
 
 
 def _made(cls: type[T], given: Mapping[str, Any]) -> T:

@@ -5,19 +5,18 @@ Each method is one transaction in a thread; `sqlite3` is imported with the first
 owner only. Must never be used over a network's file system: its locks are not to be relied on there.
 """
 
-import asyncio
 import os
-import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from motes import jsontext
-from motes.errors import PrepareError, StoreError
+from motes.errors import StoreError
 from motes.particles import UpstreamHandle
 from motes.store.run_fields import (
     KEEP_SECONDS,
@@ -32,6 +31,7 @@ from motes.store.run_fields import (
     without_gap,
 )
 from motes.store.runs import LOST, Page, RunFlags, StoredRun
+from motes.threads import Threads
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -71,7 +71,8 @@ class SqliteRuns:
     def __init__(self, path: Path, now: Callable[[], float] = time.time) -> None:
         self.path = path
         self._now = now
-        self._lock = threading.Lock()
+        # One: SQLite writes one transaction after the other.
+        self._threads = Threads(1)
         self._opened: Connection | None = None
 
     async def put(self, run: StoredRun) -> bool:
@@ -199,14 +200,13 @@ class SqliteRuns:
         return True
 
     async def _do(self, work: "Callable[[Connection], T]") -> T:
-        return await asyncio.to_thread(self._done, work)
+        return await self._threads.run(partial(self._done, work))
 
     def _done(self, work: "Callable[[Connection], T]") -> T:
         import sqlite3
 
         try:
-            with self._lock:
-                return _transacted(self._connection(), work)
+            return _transacted(self._connection(), work)
         except sqlite3.Error as error:
             raise StoreError(f"{self.path}: runs cannot be kept now: {error}") from None
         except OSError as error:
@@ -251,9 +251,8 @@ def _log_ahead(db: "Connection") -> None:
 def _make(db: "Connection", path: Path) -> None:
     (version,) = db.execute("PRAGMA user_version").fetchone()
     if version > VERSION:
-        raise PrepareError(
-            f"{path}: was written by a newer version of motes; update this one, or move the file away",
-            code="bad_setting",
+        raise StoreError(
+            f"{path}: was written by a newer version of motes; update this one, or move the file away"
         )
     if version == 0:
         for statement in _SCHEMA:
@@ -275,11 +274,19 @@ def _transacted(db: "Connection", work: "Callable[[Connection], T]") -> T:
 
 def _read(db: "Connection", id: str) -> StoredRun | None:
     found = db.execute("SELECT fields FROM runs WHERE id = ?", (id,)).fetchone()
-    return run_of(jsontext.loads(found[0])) if found else None
+    return run_of(_fields(found[0])) if found else None
 
 
 def _runs(db: "Connection", asked: str, values: tuple[Any, ...]) -> list[StoredRun]:
-    return [*runs_of(jsontext.loads(fields) for (fields,) in db.execute(asked, values))]
+    return [*runs_of(_fields(raw) for (raw,) in db.execute(asked, values))]
+
+
+def _fields(raw: Any) -> Any:
+    """What stands in a row; whether it is a run's is `run_of`'s to say."""
+    try:
+        return jsontext.loads(raw)
+    except (TypeError, ValueError):
+        return None
 
 
 def _owned(run: StoredRun | None, owner: str | None) -> StoredRun | None:

@@ -4,16 +4,17 @@ Each method is one transaction in a thread, on a connection of its own; `sqlite3
 The file is readable by its owner only. Must never be used over a network's file system.
 """
 
-import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from motes.errors import StoreError
 from motes.store.usage import DAY, UsageRow
+from motes.threads import Threads
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -63,6 +64,7 @@ class SqliteUsage:
         self.path = path
         self._days = days
         self._now = now
+        self._threads = Threads(1)
 
     async def add(self, rows: Sequence[UsageRow]) -> None:
         """See `UsageStore`."""
@@ -90,7 +92,7 @@ class SqliteUsage:
         return [UsageRow(**dict(zip(_COLUMNS, row, strict=True))) for row in rows]
 
     async def _do(self, work: "Callable[[Connection], T]") -> T:
-        return await asyncio.to_thread(self._done, work)
+        return await self._threads.run(partial(self._done, work))
 
     def _done(self, work: "Callable[[Connection], T]") -> T:
         import sqlite3
