@@ -30,7 +30,7 @@ URL = f"http://127.0.0.1:{VENDOR_PORT}{PATHS['anthropic-messages']}"
 CONNECTIONS, ROUNDS = 8, 3
 LOADS = {
     "engine": "import httpx, ssl; from motes.engine.transport import Transport; httpx.AsyncClient(transport="
-    "Transport(ssl.create_default_context(), trust_env=True))",
+    "Transport(ssl.create_default_context, trust_env=True))",
     "httpx": "import httpx, ssl; httpx.AsyncClient(verify=ssl.create_default_context())",
     "aiohttp": "import aiohttp, ssl; ssl.create_default_context()",
 }
@@ -39,7 +39,7 @@ Ask = Callable[[bytes], Awaitable[int]]
 
 def clients() -> dict[str, tuple[Ask, Callable[[], Awaitable[None]]]]:
     """By name: how to ask and read to the end (gives the bytes), and how to close."""
-    engine = httpx.AsyncClient(transport=Transport(ssl.create_default_context(), trust_env=False))
+    engine = httpx.AsyncClient(transport=Transport(ssl.create_default_context, trust_env=False))
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
     plain = httpx.AsyncClient(timeout=None, limits=limits, trust_env=False)  # noqa: S113 (nothing hangs here)
     session = aiohttp.ClientSession(auto_decompress=False)

@@ -10,24 +10,56 @@ import socket
 import subprocess
 import sys
 from contextlib import contextmanager
+from typing import get_args
 
 import httpx
 import pytest
 
+from fakes.serving import AUTH, KEY, STREAM, vendor_row
+from fakes.upstream import HELLO, Upstream
 from motes.callers import KeyRing
 from motes.cli import main
+from motes.dialects.base import DialectName
 from motes.store.files import FileKeys
 
 PATIENCE = 30
 COMMAND = [sys.executable, "-c", "from motes.cli import main; raise SystemExit(main())", "serve"]
 
+# Writes down what is loaded when it ends.
+CENSUS = """
+import atexit, os, pathlib, sys
+atexit.register(lambda: pathlib.Path(os.environ["CENSUS"]).write_text("\\n".join(sys.modules)))
+from motes.cli import main
+raise SystemExit(main())
+"""
+# The packages that a stream from a vendor without TLS may load besides the standard library. A package more is
+# a decision, to be made here; what only some requests need is imported where they need it. uvicorn brings click.
+PACKAGES = {
+    "anyio",
+    "click",
+    "httptools",
+    "httpx",
+    "idna",
+    "motes",
+    "multipart",
+    "orjson",
+    "pydantic_core",
+    "python_multipart",
+    "sniffio",
+    "starlette",
+    "typing_extensions",
+    "uvicorn",
+}
+# What an interpreter loads by itself, and what httptools registers beside it.
+HOOKS = re.compile(r"__main__|__mp_main__|sitecustomize|usercustomize|_?cython_\w+")
+
 
 @contextmanager
-def served(home, *options, **environ):
+def served(home, *options, command=COMMAND, **environ):
     """The process, the lines it greets with, and its base URL."""
     known = {name: value for name, value in os.environ.items() if not name.startswith("MOTES_")}
     process = subprocess.Popen(
-        [*COMMAND, *options],
+        [*command, *options],
         cwd=home,
         env=known | {"MOTES_HOME": str(home / "state")} | environ,
         stdout=subprocess.PIPE,
@@ -186,3 +218,23 @@ def test_where_nobody_can_read_the_greeting_it_ends_in_good_order(tmp_path):
         )
     assert (done.returncode, "Traceback" in done.stderr) == (1, False)
     assert "cannot write to standard output: No space left on device" in done.stderr
+
+
+def test_a_stream_loads_no_package_that_it_does_not_need_and_no_house_but_its_own(tmp_path):
+    census = tmp_path / "census"
+    command = [sys.executable, "-c", CENSUS, "serve"]
+    words = {"MOTES_API_KEY": KEY, "MOTES_PRICE_LIST": "none", "CENSUS": str(census)}
+    with Upstream() as upstream:
+        (tmp_path / "motes.toml").write_text(vendor_row(upstream.base_url))
+        upstream.play(*HELLO)
+        with (
+            served(tmp_path, "--port", "0", command=command, **words) as (_, _, url),
+            httpx.Client(headers=AUTH, timeout=20, trust_env=False) as caller,
+        ):
+            assert "[DONE]" in caller.post(f"{url}/chat/completions", json=STREAM).text
+    names = set(census.read_text().split("\n"))
+    packages = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+    assert {name for name in packages if not HOOKS.fullmatch(name)} <= PACKAGES
+    assert "motes.demo.speaker" not in names
+    houses = {name.split(".")[2] for name in names if name.startswith("motes.dialects.")}
+    assert houses & {word.replace("-", "_") for word in get_args(DialectName)} == {"openai_chat"}

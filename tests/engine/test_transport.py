@@ -65,7 +65,7 @@ async def served(*scripts, trust_env=False):
     server = Server(*scripts)
     listener = await asyncio.start_server(server.serve, "127.0.0.1", 0)
     server.port = listener.sockets[0].getsockname()[1]
-    transport = Transport(ssl.create_default_context(), trust_env=trust_env)
+    transport = Transport(ssl.create_default_context, trust_env=trust_env)
     async with listener, httpx.AsyncClient(transport=transport, trust_env=False) as http:
         server.pool = transport.pool
         yield server, http, f"http://127.0.0.1:{server.port}/"
@@ -129,7 +129,7 @@ def test_an_answer_before_the_whole_request_is_read_and_the_connection_is_not_us
 
         listener = await asyncio.start_server(early, "127.0.0.1", 0, limit=1024)
         url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/"
-        transport = Transport(ssl.create_default_context(), trust_env=False)
+        transport = Transport(ssl.create_default_context, trust_env=False)
         async with httpx.AsyncClient(transport=transport, trust_env=False) as http:
             for _ in range(2):
                 answer = await asyncio.wait_for(http.post(url, content=b"x" * 10_000_000), 5)
@@ -179,7 +179,7 @@ def test_a_server_that_speaks_before_it_is_asked_is_heard(runs, early, told):
             for is_gone in (True, False):
                 if not is_gone:
                     listens.set()
-                connection = await opened(route, ssl.create_default_context(), 5.0)
+                connection = await opened(route, None, 5.0)
                 if is_gone:
                     await lost(connection)
                 if isinstance(told, str):
@@ -196,7 +196,7 @@ def test_a_connection_that_is_gone_before_the_request_is_a_broken_one_and_no_sil
     async def work():
         async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0) as listener:
             route = Route(False, "127.0.0.1", listener.sockets[0].getsockname()[1], None)
-            connection = await opened(route, ssl.create_default_context(), 5.0)
+            connection = await opened(route, None, 5.0)
             await lost(connection)
             connection.send(b"GET / HTTP/1.1\r\n\r\n", b"")
             with pytest.raises(httpx.RemoteProtocolError, match="disconnected"):
@@ -264,7 +264,7 @@ def test_a_reader_that_is_slow_slows_the_server_down(runs):
             sent += 65536
 
     async def work():
-        transport = Transport(ssl.create_default_context(), trust_env=False)
+        transport = Transport(ssl.create_default_context, trust_env=False)
         async with await asyncio.start_server(flood, "127.0.0.1", 0) as listener:
             url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/"
             response = await transport.handle_async_request(httpx.Request("GET", url))
@@ -369,7 +369,7 @@ def test_a_proxy_is_told_the_whole_address_and_asked_for_a_tunnel_where_there_is
             for scheme in ("http", "https"):
                 monkeypatch.setenv(f"{scheme}_proxy", f"http://user:p%40ss@127.0.0.1:{server.port}")
             monkeypatch.setenv("no_proxy", "direct.invalid")
-            transport = Transport(ssl.create_default_context(), trust_env=True)
+            transport = Transport(ssl.create_default_context, trust_env=True)
             async with httpx.AsyncClient(transport=transport) as http:
                 assert (await http.get("http://vendor.example/a?b")).text == "hello"
                 server.scripts = [[b"HTTP/1.1 407 Authenticate\r\n\r\n", None]]

@@ -45,7 +45,7 @@ class Local(httpx.AsyncBaseTransport):
 
     def __init__(self, port):
         self.port = port
-        self.engine = Transport(ssl.create_default_context(), trust_env=False)
+        self.engine = Transport(ssl.create_default_context, trust_env=False)
 
     async def handle_async_request(self, request):
         request.url = request.url.copy_with(scheme="http", host="127.0.0.1", port=self.port)

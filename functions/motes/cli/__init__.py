@@ -32,10 +32,14 @@ _AWS_PACKAGES: Final = frozenset({"aws_lambda_powertools", "boto3", "botocore", 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Gives the exit status; 2 is a command line that cannot be meant."""
-    args = _parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    # Of the other commands nothing is loaded, unless they are to be told about.
+    known = words[:1] if words and words[0] in COMMANDS else COMMANDS
+    parser = _parser(known)
+    args = parser.parse_args(words)
     run = getattr(args, "run", None)
     if run is None:
-        _parser().print_help()
+        parser.print_help()
         return 2
 
     from motes.cli.terminal import OutputLost, Terminal
@@ -60,12 +64,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(names: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="motes", description="One stream of small messages out of every language-model vendor's own."
     )
     parser.add_argument("--version", action="version", version=f"motes {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for name in COMMANDS:
+    for name in names:
         import_module(f"motes.cli.{name}").add_to(commands)
     return parser

@@ -54,8 +54,11 @@ def proxy_at(url: str) -> Proxy:
     return Proxy(parts.host, parts.port or 80, words)
 
 
-async def opened(route: Route, context: ssl.SSLContext, seconds: float | None) -> Connection:
-    """A connection that nobody uses yet. Raises httpx.ConnectError, ConnectTimeout or ProxyError."""
+async def opened(route: Route, context: ssl.SSLContext | None, seconds: float | None) -> Connection:
+    """A connection that nobody uses yet, with TLS if there is a context.
+
+    Raises httpx.ConnectError, ConnectTimeout or ProxyError.
+    """
     try:
         async with asyncio.timeout(seconds):
             return await _opened(route, context)
@@ -65,7 +68,7 @@ async def opened(route: Route, context: ssl.SSLContext, seconds: float | None) -
         raise httpx.ConnectError("no connection") from failure
 
 
-async def _opened(route: Route, context: ssl.SSLContext) -> Connection:
+async def _opened(route: Route, context: ssl.SSLContext | None) -> Connection:
     nearest: Route | Proxy = route.proxy or route
     sock = await _connected(nearest.host, nearest.port)
     with ExitStack() as undo:
@@ -74,7 +77,7 @@ async def _opened(route: Route, context: ssl.SSLContext) -> Connection:
             await _tunnelled(sock, route, route.proxy)
         undo.pop_all()
     loop = asyncio.get_running_loop()
-    if not route.is_secure:
+    if context is None:
         return (await loop.create_connection(Connection, sock=sock))[1]
     secured = loop.create_connection(Connection, sock=sock, ssl=context, server_hostname=route.host)
     try:

@@ -3,10 +3,11 @@
 Must never send a request twice: a connection that was closed under it is the executor's to judge.
 """
 
+import asyncio
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
@@ -20,19 +21,27 @@ from motes.engine.pool import Pool
 ON_SENDING: Final = "motes.on_sending"
 """An extension of a request: called when there is a connection and the request goes out."""
 
+Certificates: TypeAlias = Callable[[], ssl.SSLContext]
+"""Makes the context of all TLS connections. It reads every CA certificate there is, which takes tens of
+milliseconds: it is called in a thread, when the first https: address is asked."""
+
 _PORTS: Final = {"http": 80, "https": 443}
 # What is on this machine is never asked through a proxy, which could not reach it.
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
+class NoCertificates(httpx.ConnectError):
+    """The CA certificates of this machine cannot be read."""
+
+
 class Transport(httpx.AsyncBaseTransport):
     """One for a process. `trust_env` takes proxies from the environment, as they are when it is made."""
 
-    def __init__(self, context: ssl.SSLContext, *, trust_env: bool) -> None:
-        context.set_alpn_protocols(["http/1.1"])
+    def __init__(self, certificates: Certificates, *, trust_env: bool) -> None:
         self.pool: Final = Pool()
-        self._context = context
-        self._proxies, self._others = _from_environment(context) if trust_env else ({}, {})
+        self._certificates = certificates
+        self._context: ssl.SSLContext | None = None
+        self._proxies, self._others = _from_environment(certificates) if trust_env else ({}, {})
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """See httpx."""
@@ -58,7 +67,7 @@ class Transport(httpx.AsyncBaseTransport):
         connection = self.pool.take(route)
         if connection is None:
             seconds = request.extensions.get("timeout", {}).get("connect")
-            connection = await opened(route, self._context, seconds)
+            connection = await opened(route, await self._tls() if route.is_secure else None, seconds)
             self.pool.add(route, connection)
         if (on_sending := request.extensions.get(ON_SENDING)) is not None:
             on_sending()
@@ -68,6 +77,16 @@ class Transport(httpx.AsyncBaseTransport):
             await connection.head()
             undo.pop_all()
         return _response(connection)
+
+    async def _tls(self) -> ssl.SSLContext:
+        if self._context is None:
+            try:
+                context = await asyncio.to_thread(self._certificates)
+            except OSError as failure:
+                raise NoCertificates("no CA certificates") from failure
+            context.set_alpn_protocols(["http/1.1"])
+            self._context = context
+        return self._context
 
     def _proxy_name(self, url: httpx.URL) -> str:
         """Under which name the proxy of this address is known, if there is one."""
@@ -101,7 +120,7 @@ async def _written(request: httpx.Request, route: Route) -> tuple[bytes, bytes]:
 
 
 def _from_environment(
-    context: ssl.SSLContext,
+    certificates: Certificates,
 ) -> tuple[Mapping[str, Proxy], Mapping[str, httpx.AsyncHTTPTransport]]:
     """Proxies by scheme, `all` for any. Those that want more than plain HTTP are httpx's own to speak to."""
     plain, others = dict[str, Proxy](), dict[str, httpx.AsyncHTTPTransport]()
@@ -112,5 +131,5 @@ def _from_environment(
         try:
             plain[name] = proxy_at(url)
         except ValueError:
-            others[name] = httpx.AsyncHTTPTransport(verify=context, proxy=httpx.Proxy(url))
+            others[name] = httpx.AsyncHTTPTransport(verify=certificates(), proxy=httpx.Proxy(url))
     return plain, others

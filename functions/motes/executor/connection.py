@@ -7,8 +7,9 @@ both.
 import logging
 import ssl
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from threading import Lock
 from typing import Any, Final
 
 import httpx
@@ -24,6 +25,8 @@ _SETTINGS: Final[Mapping[str, Any]] = {
     "trust_env": False,
     "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=())),
 }
+# A cache alone would let two threads make two.
+_MAKING: Final = Lock()
 
 
 class EngineClient(httpx.AsyncClient):
@@ -51,12 +54,20 @@ def open_client(
     _silence_request_logs()
     if transport is not None:
         return httpx.AsyncClient(transport=transport, **_SETTINGS)
-    return EngineClient(Transport(ssl_context(trust_env), trust_env=trust_env))
+    return EngineClient(Transport(partial(ssl_context, trust_env), trust_env=trust_env))
+
+
+def ssl_context(trust_env: bool = True) -> ssl.SSLContext:
+    """One for the whole process, from any thread: reading the CA bundle takes tens of milliseconds.
+
+    Raises OSError where there is none.
+    """
+    with _MAKING:
+        return _made(trust_env)
 
 
 @cache
-def ssl_context(trust_env: bool = True) -> ssl.SSLContext:
-    """One for the whole process: reading the CA bundle takes tens of milliseconds."""
+def _made(trust_env: bool) -> ssl.SSLContext:
     return httpx.create_ssl_context(trust_env=trust_env)
 
 

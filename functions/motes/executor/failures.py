@@ -11,6 +11,7 @@ from typing import Final
 
 import httpx
 
+from motes.engine.transport import NoCertificates
 from motes.errors import VendorError
 from motes.vendor_errors import excerpt
 from motes.vendors.vendor import Timeouts
@@ -28,6 +29,13 @@ def before_the_answer(failure: Exception, timeouts: Timeouts) -> VendorError:
     """Why there is no answer at all."""
     if isinstance(failure, httpx.ConnectTimeout):
         return _timeout("connect_timeout", f"no connection to the upstream within {timeouts.connect:g} s")
+    if isinstance(failure, NoCertificates):
+        return VendorError(
+            message="the CA certificates of the gateway's machine cannot be read: check SSL_CERT_FILE and"
+            " SSL_CERT_DIR",
+            kind="server_error",
+            code="no_certificates",
+        )
     if isinstance(failure, httpx.ConnectError | httpx.ProxyError):
         return _unreachable(failure)
     if isinstance(failure, _UNSENDABLE):

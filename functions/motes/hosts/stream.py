@@ -54,9 +54,12 @@ def gateway_service() -> Service:
     """The gateway of this environment. Raises PrepareError for settings that cannot be."""
     from motes.api.app import create_app
     from motes.api.gateway import open_gateway
+    from motes.executor.connection import ssl_context
     from motes.hosts.log import LogObserver
     from motes.settings import load_settings
 
+    # Nearly every vendor is asked over TLS, and the start has a whole processor.
+    ssl_context()
     settings = load_settings(os.environ, Path.cwd())
     gateway = open_gateway(settings, os.environ, observer=LogObserver())
     # The run ends itself at `deadline_stop_s`; this is for what is no run.
