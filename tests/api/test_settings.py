@@ -1,9 +1,14 @@
 """What the operator sets: read once, and every fault named with its place and its cure."""
 
+from pathlib import Path
+
 import pytest
 
 from motes.errors import PrepareError
-from motes.settings import load_settings
+from motes.settings import Settings, load_settings
+
+README = (Path(__file__).parents[2] / "README.md").read_text()
+NOT_SET = {"home", "source", "base_urls"}
 
 
 def settings_of(tmp_path, toml="", **environ):
@@ -55,6 +60,11 @@ def test_the_file_is_the_named_one_or_the_directorys_or_the_homes(tmp_path):
 
 def test_a_named_file_that_is_not_there_is_a_fault(tmp_path):
     assert "MOTES_CONFIG: there is no file" in faults_of(tmp_path, MOTES_CONFIG=str(tmp_path / "no.toml"))
+
+
+@pytest.mark.parametrize("name", sorted(set(Settings.model_fields) - NOT_SET))
+def test_every_setting_stands_in_the_readme(name):
+    assert f"`{name}`" in README or f"`[{name}" in README
 
 
 def test_state_lies_in_the_data_directory_unless_told_otherwise(tmp_path):
