@@ -115,6 +115,23 @@ def test_every_piece_reaches_the_client_before_the_next_one_is_sent(gateway, ups
     assert seen == "one two three"
 
 
+def test_what_was_changed_in_a_request_is_told_in_the_head_of_any_answer(gateway, upstream):
+    long = "größer\u2028\r\nx-injected: 1 " * 40
+    body = {"messages": [*ASK["messages"], {"role": "tool", "tool_call_id": long, "content": "late"}]}
+    upstream.play(*HELLO)
+    upstream.play(answer(400, {"error": {"message": "bad"}}))
+    for asked in (STREAM | body, STREAM | body, ASK):
+        response = gateway.post(CHAT, json=asked)
+        told = response.headers.get("x-motes-warnings")
+        assert "x-injected" not in response.headers
+        assert "x-motes-warnings" in response.headers["access-control-expose-headers"]
+        if asked is ASK:
+            assert told is None
+        else:
+            assert told
+            assert len(told) <= 600
+
+
 # Errors known early are HTTP errors, those known late are events.
 
 

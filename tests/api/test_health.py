@@ -129,9 +129,11 @@ async def test_everything_is_passed_on(observer, heard):
     issue = failure("overloaded")
     observer.failed("a/m", issue)
     observer.retrying("a/m", p.RetryReset("srv-dispatch", "none", "told", 2, 4, 0))
+    observer.warned("a/m", p.Warn("words", "bad_event"))
     observer.bug("a/m", ValueError())
     observer.run_ended("a/m", FAILED, p.Metrics())
     assert heard.issues == [issue]
+    assert heard.warnings == [("a/m", "bad_event")]
     assert len(heard.retries) == len(heard.bugs) == len(heard.ends) == 1
 
 

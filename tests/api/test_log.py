@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from fakes.serving import ASK, KEY, STREAM, VENDOR_KEY, client, serving, vendor_row
-from fakes.upstream import HELLO, SSE_HEAD, Reset, Sleep, answer, chat_chunk
+from fakes.upstream import DONE, HELLO, SSE_HEAD, Reset, Sleep, answer, chat_chunk, event
 from motes.api.app import create_app
 from motes.api.gateway import open_gateway
 from motes.api.logline import logline
@@ -107,3 +107,24 @@ def test_a_run_that_takes_too_long_is_ended_in_good_order(tmp_path, upstream, ca
     assert whole.json()["error"]["motes"]["partial"] == "half"
     (line,) = lines_of(caplog, "slow_request ")
     assert 'vendor=fake model=m dialect=openai-chat context="nightly job"' in line
+
+
+def test_what_a_vendor_sent_amiss_is_a_line_each_kind_without_its_words(gateway, upstream, caplog):
+    said = (SSE_HEAD, chat_chunk({"content": "x"}), event("{secret"), event("{secret"))
+    upstream.play(*said, chat_chunk({}, "secret_of_tomorrow"), DONE)
+    with caplog.at_level("INFO", logger="motes"):
+        told = gateway.post(CHAT, json=ASK).json()
+    assert told["choices"][0]["finish_reason"] == "stop"
+    assert told["motes"]["native_finish_reason"] == "secret_of_tomorrow"
+    codes = ("bad_event", "unknown_finish_reason")
+    assert lines_of(caplog, "tolerated ", 2) == [f"tolerated model=fake/m code={code}" for code in codes]
+    assert "secret" not in caplog.text
+
+
+def test_what_we_changed_in_a_request_is_no_news_of_its_vendor(gateway, upstream, caplog):
+    upstream.play(*HELLO)
+    orphan = {"role": "tool", "tool_call_id": "none", "content": "late"}
+    with caplog.at_level("INFO", logger="motes"):
+        told = gateway.post(CHAT, json=ASK | {"messages": [*ASK["messages"], orphan]}).json()
+    assert told["motes"]["warnings"]
+    assert "tolerated" not in caplog.text

@@ -189,6 +189,25 @@ def test_one_model_has_anthropics_shape_for_a_client_of_anthropics(caller):
     assert (model["type"], model["id"]) == ("model", "fake/m")
 
 
+@pytest.mark.parametrize(
+    ("path", "key", "status", "kind"),
+    [
+        ("/v1/models", "wrong", 401, "authentication_error"),
+        ("/v1/models/none", KEY, 404, "invalid_request_error"),
+        ("/v1/nothing", KEY, 404, "invalid_request_error"),
+    ],
+)
+def test_an_error_has_anthropics_shape_too_for_a_client_of_anthropics(stranger, path, key, status, kind):
+    given = {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    response = stranger.get(path, headers=given)
+    assert response.status_code == status
+    assert response.json()["type"] == "error"
+    assert response.json()["error"]["type"] == kind
+    assert response.json()["error"]["message"]
+    del given["anthropic-version"]
+    assert set(stranger.get(path, headers=given).json()) == {"error"}
+
+
 @pytest.mark.parametrize("path", ["/healthz", "/v1/models"])
 def test_head_is_get_without_a_body(stranger, path):
     key = {"x-api-key": KEY}

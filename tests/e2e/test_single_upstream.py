@@ -157,11 +157,13 @@ def test_a_choice_of_tools_is_a_word_and_a_forced_tool_stays_forced(
 ):
     upstream.play(*HELLO)
     offered = [tool({"type": "object"}), tool({"type": "object"}, "later")]
-    told = gateway.post(CHAT, json=ask(vendor, tools=offered, tool_choice=choice)).json()["motes"]
+    response = gateway.post(CHAT, json=ask(vendor, tools=offered, tool_choice=choice))
+    told = response.json()["motes"]
     assert sent(upstream)["tool_choice"] == word
     assert [entry["function"]["name"] for entry in sent(upstream)["tools"]] == tools
     warned = any("tool_choice" in warning["text"] for warning in told.get("warnings", ()))
     assert warned is ("function" in choice)
+    assert ("tool_choice" in response.headers.get("x-motes-warnings", "")) is warned
 
 
 # C5

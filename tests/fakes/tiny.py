@@ -130,6 +130,7 @@ class Listener(NullObserver):
 
     def __init__(self):
         self.slow, self.retries, self.issues, self.bugs, self.ends = [], [], [], [], []
+        self.warnings = []
 
     def slow_request(self, report):
         self.slow.append(report)
@@ -139,6 +140,9 @@ class Listener(NullObserver):
 
     def failed(self, label, issue):
         self.issues.append(issue)
+
+    def warned(self, label, warning):
+        self.warnings.append((label, warning.code))
 
     def bug(self, label, error):
         self.bugs.append(error)

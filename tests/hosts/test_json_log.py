@@ -71,6 +71,14 @@ def test_what_counts_carries_its_metric_by_model(message, name, dimensions):
     assert told["_aws"]["Timestamp"] > 1_700_000_000_000
 
 
+def test_what_a_vendor_sent_amiss_is_counted_and_its_unknown_words_apart():
+    plain = line(logline("tolerated", model="v/m", code="bad_event"))
+    word = line(logline("tolerated", model="v/m", code="unknown_stop_reason"))
+    assert (plain["Tolerated"], plain.get("UnknownFinishReasons")) == (1, None)
+    assert (word["Tolerated"], word["UnknownFinishReasons"]) == (1, 1)
+    assert word["_aws"]["CloudWatchMetrics"][0]["Dimensions"] == [["function"], ["function", "model"]]
+
+
 def test_what_does_not_count_carries_none():
     for message in (logline("run_failed", kind="rate_limit"), logline("run_ended"), "slow_request"):
         assert "_aws" not in line(message)

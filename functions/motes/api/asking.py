@@ -16,7 +16,7 @@ from motes.api.body import discard, read_body, refuse_unknown, understand
 from motes.api.choices import Choices, chosen
 from motes.api.deadline import deadline_of
 from motes.api.dispatching import CONVERSATION, dispatched
-from motes.api.envelope import NOTES
+from motes.api.envelope import ANSWER_HEADERS, NOTES, WARNINGS, header_text
 from motes.api.gateway import Gateway
 from motes.api.terms import Terms, terms_of, wants_background
 from motes.callers import Admission, owner_of
@@ -164,6 +164,8 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
     dispatch, secret = dispatched(gateway, request, Route(vendor, route.model), keys, named)
     run_id = gateway.new_id()
     scope[NOTES] |= {"run": run_id, "model": dispatch.label, "context": request.motes.context}
+    if dispatch.warnings:
+        scope[ANSWER_HEADERS][WARNINGS] = header_text(dispatch.warnings)
     if dispatch.credential is not None:
         scope[NOTES]["vendor_key"] = dispatch.credential + 1
     return Asked(

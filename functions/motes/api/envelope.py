@@ -22,13 +22,21 @@ REQUEST_ID: Final = "motes.request_id"
 NOTES: Final = "motes.notes"
 """A dict in the scope: what the endpoint wants in the request's log line."""
 
+ANSWER_HEADERS: Final = "motes.answer_headers"
+"""A dict in the scope: what the endpoint wants in the head of the answer, whichever it is."""
+
+WARNINGS: Final = "x-motes-warnings"
+"""What was changed in the request, in words, so that also who reads nothing but the head learns of it."""
+
 RUN_ID: Final = "x-motes-run-id"
 """By what id a run can be asked for again."""
 
 _SANE_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _EXPOSED: Final = (
-    "x-request-id, x-motes-run-id, retry-after, retry-after-ms, x-should-retry, x-motes-models-missing"
+    "x-request-id, x-motes-run-id, retry-after, retry-after-ms, x-should-retry, x-motes-models-missing, "
+    "x-motes-warnings"
 )
+_HEADER_CHARS: Final = 600
 _DAY: Final = "86400"
 
 
@@ -39,6 +47,12 @@ def envelope_headers(request_id: str) -> Mapping[str, str]:
         "access-control-allow-origin": "*",
         "access-control-expose-headers": _EXPOSED,
     }
+
+
+def header_text(sentences: Sequence[str]) -> str:
+    """Sentences as the value of a header: a sign that has no place in one is `?`, what is long is cut."""
+    told = "; ".join(sentences).encode("ascii", "replace").decode()
+    return "".join([sign if sign.isprintable() else "?" for sign in told])[:_HEADER_CHARS].strip()
 
 
 class Envelope:
@@ -57,6 +71,7 @@ class Envelope:
         request_id = _request_id(headers)
         scope[REQUEST_ID] = request_id
         scope[NOTES] = {}
+        scope[ANSWER_HEADERS] = {}
         scope["path"] = scope["path"].rstrip("/") or "/"
         if scope["method"] == "OPTIONS":
             await _preflight(headers, request_id, self._methods(scope), send)
@@ -81,6 +96,7 @@ class Envelope:
                 MutableHeaders(scope=message).update(extra)
                 if (run := scope[NOTES].get("run")) is not None:
                     MutableHeaders(scope=message)[RUN_ID] = run
+                MutableHeaders(scope=message).update(scope[ANSWER_HEADERS])
             await send(message)
 
         try:

@@ -75,10 +75,10 @@ async def on_store_error(request: Request, error: Exception) -> Response:
     request_id = request.scope.get(REQUEST_ID, "")
     _log.error(logline("store_failed", request_id=request_id, error=error.message))
     message = f"the gateway cannot read what it stored; its log says more under request id {request_id}"
-    return JSONError(error.status_hint, _body(error.status_hint, message, None, error.code), {})
+    return JSONError(error.status_hint, _body(request, error.status_hint, message, None, error.code), {})
 
 
-async def on_motes_error(_: Request, error: Exception) -> Response:
+async def on_motes_error(request: Request, error: Exception) -> Response:
     """An exception of ours, raised before the first byte."""
     assert isinstance(error, MotesError)  # noqa: S101 (registered for this class)
     if isinstance(error, PrepareError):
@@ -87,7 +87,7 @@ async def on_motes_error(_: Request, error: Exception) -> Response:
     if isinstance(error, Unauthenticated):
         headers["www-authenticate"] = "Bearer"
     return JSONError(
-        error.status_hint, _body(error.status_hint, error.message, error.param, error.code), headers
+        error.status_hint, _body(request, error.status_hint, error.message, error.param, error.code), headers
     )
 
 
@@ -103,7 +103,7 @@ async def on_http_error(request: Request, error: Exception) -> Response:
     elif status == 405:
         message = f"{request.method} is not possible at {path[:200]}"
     headers = dict(error.headers or {})
-    return JSONError(status, _body(status, message, None, _CODE_OF_STATUS.get(status)), headers)
+    return JSONError(status, _body(request, status, message, None, _CODE_OF_STATUS.get(status)), headers)
 
 
 async def on_bug(request: Request, error: Exception) -> Response:
@@ -111,19 +111,21 @@ async def on_bug(request: Request, error: Exception) -> Response:
     request_id = request.scope.get(REQUEST_ID, "")
     _log.error(logline("unhandled_exception", request_id=request_id, error=type(error).__name__))
     message = f"the gateway failed; its log says more under request id {request_id}"
-    body = _body(500, message, None, "internal_error")
+    body = _body(request, 500, message, None, "internal_error")
     # Starlette answers a bug from outside our own middleware, and the server closes the connection after it.
     return JSONError(500, body, {**envelope_headers(request_id), "connection": "close"})
 
 
-def _body(status: int, message: str, param: str | None, code: str | None) -> dict[str, Any]:
+def _body(request: Request, status: int, message: str, param: str | None, code: str | None) -> dict[str, Any]:
     kind = _TYPE_OF_STATUS.get(status, "invalid_request_error")
     said = {
         "message": _cut(message, _MESSAGE_CHARS),
         "type": kind,
         "param": param and _cut(param, _PARAM_CHARS),
     }
-    return {"error": {**said, "code": code}}
+    # Anthropic's clients look for their own word beside the error, whose `type` and `message` are the same.
+    theirs = {"type": "error"} if "anthropic-version" in request.headers else {}
+    return {**theirs, "error": {**said, "code": code}}
 
 
 def _cut(text: str, limit: int) -> str:

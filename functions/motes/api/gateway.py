@@ -104,8 +104,10 @@ class Gateway:
 
     @property
     def silence(self) -> float:
-        """After how many seconds without a byte a stream says that it is alive."""
-        return self.settings.heartbeat_s - self.tick / 2
+        """After how many seconds without a byte a stream says that it is alive. The clock is looked at once a
+        tick, and no silence may come to be longer than the setting.
+        """
+        return self.settings.heartbeat_s - self.tick * 1.5
 
     def options(self, run_id: str, started: float, deadline: float | None = None) -> Options:
         """How a run behaves. `started`, and `deadline` where the host has one, are times of the event loop's

@@ -56,6 +56,10 @@ class HealthObserver:
             self._hear(VendorHealth(vendor, failure=Failure(self._now(), issue.phase, kind, status)))
         self._inner.failed(label, issue)
 
+    def warned(self, label: str, warning: p.Warn) -> None:
+        """See `Observer`."""
+        self._inner.warned(label, warning)
+
     def bug(self, label: str, error: Exception) -> None:
         """See `Observer`."""
         self._inner.bug(label, error)

@@ -145,6 +145,10 @@ class RunObserver:
         """See `Observer`."""
         self._inner.failed(label, issue)
 
+    def warned(self, label: str, warning: p.Warn) -> None:
+        """See `Observer`."""
+        self._inner.warned(label, warning)
+
     def bug(self, label: str, error: Exception) -> None:
         """See `Observer`."""
         self._inner.bug(label, error)

@@ -64,6 +64,10 @@ class Observer(Protocol):
         """The run ends with this issue."""
         ...
 
+    def warned(self, label: str, warning: p.Warn) -> None:
+        """The vendor sent what was not expected and was passed over; told once a kind and attempt."""
+        ...
+
     def bug(self, label: str, error: Exception) -> None:
         """Code of ours raised where it must not. The run ends with an issue."""
         ...
@@ -83,6 +87,9 @@ class NullObserver:
         """See `Observer`."""
 
     def failed(self, label: str, issue: p.Issue) -> None:
+        """See `Observer`."""
+
+    def warned(self, label: str, warning: p.Warn) -> None:
         """See `Observer`."""
 
     def bug(self, label: str, error: Exception) -> None:

@@ -62,7 +62,7 @@ async def batches(
     is_over = heartbeats.is_over(now)
     try:
         if dispatch.warnings:
-            yield telling.told([p.Warn(text, "request_changed") for text in dispatch.warnings], now)
+            yield telling.told([p.Warn(text, _OURS) for text in dispatch.warnings], now)
         with watched(state):
             async with aclosing(_source(state)) as source:
                 while not is_over and (batch := await anext(source, None)) is not None:
@@ -89,6 +89,8 @@ def _source(run: Run) -> AsyncGenerator[Batch, None]:
     return in_own_task(transformed(source, run), run.pulse)
 
 
+# What we changed in a request is no news of its vendor.
+_OURS: Final = "request_changed"
 _TURNS: Final = (p.End, p.Issue, p.Note)
 _LINE_PHASES: Final = ("dispatch-fetch", "dispatch-read")
 
@@ -121,6 +123,8 @@ class _Telling:
                 self._end = shown
             elif isinstance(shown, p.Issue):
                 self._run.observer.failed(self._run.dispatch.label, shown)
+            elif isinstance(shown, p.Warn) and shown.code != _OURS:
+                self._run.observer.warned(self._run.dispatch.label, shown)
             out.append(watch.stamped(shown, now))
         return out
 

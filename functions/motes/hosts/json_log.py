@@ -34,6 +34,10 @@ _CLEANED: Final = {
     "RunsLeft": "left",
 }
 """What a round of cleaning up counts."""
+UNKNOWN_FINISH: Final = frozenset(
+    {"unknown_finish_reason", "unknown_stop_reason", "unknown_incomplete_reason", "unknown_status"}
+)
+"""How the dialects say that a vendor ended in a word that is not known yet."""
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _invocation: ContextVar[Mapping[str, str]] = ContextVar("motes.invocation", default=_NOTHING)
@@ -115,6 +119,9 @@ def _metrics_of(line: Any) -> tuple[Mapping[str, int], list[str]]:
             return {"SlowRequests": 1}, ["vendor", "model"]
         case LogLine(event="run_failed", fields={"kind": "stream_truncated"}):
             return {"Truncations": 1}, ["model"]
+        case LogLine(event="tolerated", fields={"code": code}):
+            counts = {"Tolerated": 1} | ({"UnknownFinishReasons": 1} if code in UNKNOWN_FINISH else {})
+            return counts, ["model"]
         case LogLine(event="cleanup", fields=counts):
             return {metric: counts[name] for metric, name in _CLEANED.items() if name in counts}, []
     return {}, []

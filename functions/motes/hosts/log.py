@@ -61,6 +61,10 @@ class LogObserver:
             level, logline("run_failed", model=label, phase=issue.phase, kind=kind, code=code, http=status)
         )
 
+    def warned(self, label: str, warning: p.Warn) -> None:
+        """See `Observer`. The words of a warning are the vendor's, and so not for the log."""
+        _log.info(logline("tolerated", model=label, code=warning.code))
+
     def bug(self, label: str, error: Exception) -> None:
         """See `Observer`."""
         _log.error(logline("bug", model=label, error=type(error).__name__), exc_info=error)
