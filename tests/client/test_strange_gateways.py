@@ -122,6 +122,14 @@ async def test_a_key_or_address_that_cannot_be_sent_is_told_without_the_key(key:
         assert failed.value.__cause__ is None
 
 
+@pytest.mark.parametrize("url", ["127.0.0.1:8000/v1", "localhost:8000/v1", "nowhere"])
+async def test_an_address_without_its_scheme_is_told_with_the_cure(url: str) -> None:
+    async with AsyncClient(url, "mk-x", patience=Patience(attempts=1, base=0.0)) as client:
+        message = await client.generate("Hi", model="m")
+    assert message.error is not None
+    assert message.error.message == "the base URL must begin with http:// or https://"
+
+
 @asynccontextmanager
 async def trickling(*pieces: str, pause: float) -> AsyncIterator[str]:
     """A stream whose bytes come piece by piece."""

@@ -100,7 +100,9 @@ def _run(particles: Any) -> tuple[p.Particle, ...]:
 def unreached(failure: Exception) -> Broken:
     """Why there is no answer. What httpx says of it stays out: it may quote headers."""
     hopeless = isinstance(failure, _UNSENDABLE)
-    if hopeless:
+    if isinstance(failure, httpx.UnsupportedProtocol):
+        what = "the base URL must begin with http:// or https://"
+    elif hopeless:
         what = "the request cannot be sent: check the base URL and the key"
     elif isinstance(failure, httpx.TimeoutException):
         what = "no connection to the gateway in time"
