@@ -46,7 +46,6 @@ def _port(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until interrupted. 1 where the settings or the address do not allow it."""
-    import asyncio
     import gc
     import os
     from pathlib import Path
@@ -55,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
     gc.disable()
     from motes.cli.terminal import Terminal
     from motes.errors import PrepareError, StoreError
+    from motes.hosts.local import run_here
     from motes.hosts.log import log_to_stderr
     from motes.settings import load_settings
 
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         settings = load_settings(os.environ, Path.cwd())
         listener = _listener(args.host, args.port)
         log_to_stderr()
-        asyncio.run(_serve(settings, listener, terminal))
+        run_here(_serve(settings, listener, terminal))
     except (PrepareError, StoreError) as error:
         for line in error.message.splitlines():
             terminal.error(line)

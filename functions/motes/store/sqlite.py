@@ -1,19 +1,15 @@
 """Runs in one file of `MOTES_HOME`: the local store, which several processes share and a restart does not
 touch.
 
-Each method is one transaction in a thread; `sqlite3` is imported with the first. A file is readable by its
-owner only. Must never be used over a network's file system: its locks are not to be relied on there.
+Each method is done whole or not at all. Must never be used over a network's file system: its locks are not to
+be relied on there.
 """
 
-import os
 import time
-import weakref
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from motes import jsontext
 from motes.errors import StoreError
@@ -31,20 +27,13 @@ from motes.store.run_fields import (
     without_gap,
 )
 from motes.store.runs import LOST, Page, RunFlags, StoredRun
-from motes.threads import Threads
+from motes.store.sqlite_file import SqliteFile
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-T = TypeVar("T")
-
 VERSION: Final = 1
 """Of the schema, in `user_version`."""
-
-_BUSY_SECONDS: Final = 10.0
-# A change to write-ahead logging does not wait for others by itself.
-_OPENINGS: Final = 50
-_PAUSE_SECONDS: Final = 0.05
 
 _SCHEMA: Final = (
     """CREATE TABLE runs (
@@ -69,15 +58,14 @@ class SqliteRuns:
     """A `RunStore`."""
 
     def __init__(self, path: Path, now: Callable[[], float] = time.time) -> None:
-        self.path = path
         self._now = now
-        # One: SQLite writes one transaction after the other.
-        self._threads = Threads(1)
-        self._opened: Connection | None = None
+        self._file = SqliteFile(path, lambda db: _make(db, path), "runs", "NORMAL")
 
     async def put(self, run: StoredRun) -> bool:
         """See `RunStore`."""
-        return await self._do(lambda db: _read(db, run.id) is None and self._keep(db, run))
+        return await self._file.do(
+            lambda db: _read(db, run.id) is None and self._keep(db, run), can_wait=run.state != "running"
+        )
 
     async def update(self, run: StoredRun, *, worker: str) -> RunFlags:
         """See `RunStore`."""
@@ -85,7 +73,7 @@ class SqliteRuns:
 
     async def get(self, id: str, *, owner: str | None) -> StoredRun | None:
         """See `RunStore`."""
-        return _owned(await self._do(lambda db: _read(db, id)), owner)
+        return _owned(await self._file.do(lambda db: _read(db, id)), owner)
 
     async def list(
         self, *, owner: str | None, limit: int, before: float | None = None
@@ -95,7 +83,7 @@ class SqliteRuns:
         whose, known = ("1", ()) if owner is None else ("owner = ?", (owner,))
         asked = f"SELECT fields FROM runs WHERE is_listed AND {whose} AND created < ?"  # noqa: S608 (our words)
         ordered = f"{asked} ORDER BY created DESC, id DESC LIMIT ?"
-        return await self._do(lambda db: _runs(db, ordered, (*known, until, limit)))
+        return await self._file.do(lambda db: _runs(db, ordered, (*known, until, limit)))
 
     async def set_handle(
         self, id: str, handle: UpstreamHandle, *, first_seq: int, due_at: float
@@ -120,14 +108,14 @@ class SqliteRuns:
     async def append(self, id: str, page: Page, *, worker: str, until: float) -> RunFlags:
         """See `RunStore`."""
         checked(page)
-        return await self._do(lambda db: self._append(db, id, page, worker, until))
+        return await self._file.do(lambda db: self._append(db, id, page, worker, until))
 
     async def pages(self, id: str, *, after: int, limit: int) -> Sequence[Page]:
         """See `RunStore`."""
         asked = (
             "SELECT first, last, body, is_last FROM pages WHERE run = ? AND last > ? ORDER BY last LIMIT ?"
         )
-        rows = await self._do(lambda db: db.execute(asked, (id, after, limit)).fetchall())
+        rows = await self._file.do(lambda db: db.execute(asked, (id, after, limit)).fetchall())
         found = [Page(first=row[0], last=row[1], body=row[2], is_last=bool(row[3])) for row in rows]
         return without_gap(found, after)
 
@@ -146,7 +134,7 @@ class SqliteRuns:
             _forget(db, self._now() - KEEP_SECONDS)
             return _runs(db, asked, (now, limit))
 
-        return await self._do(found)
+        return await self._file.do(found)
 
     async def postpone(self, run: StoredRun, *, until: float, problem: str, is_parked: bool = False) -> bool:
         """See `RunStore`."""
@@ -157,7 +145,7 @@ class SqliteRuns:
 
     async def drop_pages(self, id: str) -> None:
         """See `RunStore`."""
-        await self._do(lambda db: db.execute("DELETE FROM pages WHERE run = ?", (id,)))
+        await self._file.do(lambda db: db.execute("DELETE FROM pages WHERE run = ?", (id,)))
 
     async def delete(self, id: str) -> None:
         """See `RunStore`. One transaction: nobody sees the run without its pages."""
@@ -166,7 +154,7 @@ class SqliteRuns:
             db.execute("DELETE FROM pages WHERE run = ?", (id,))
             db.execute("DELETE FROM runs WHERE id = ?", (id,))
 
-        await self._do(gone)
+        await self._file.do(gone)
 
     async def _as_worker(self, id: str, worker: str | None, change: Change) -> RunFlags:
         there = await self._change(id, lambda run: change(run) if run.worker == worker else None)
@@ -180,7 +168,7 @@ class SqliteRuns:
             run = there and change(there)
             return run if run and self._keep(db, run) else None
 
-        return await self._do(changed)
+        return await self._file.do(changed)
 
     def _append(self, db: "Connection", id: str, page: Page, worker: str, until: float) -> RunFlags:
         there = _read(db, id)
@@ -199,54 +187,6 @@ class SqliteRuns:
         db.execute(_KEEP, (*values, self._now(), jsontext.dump_bytes(fields_of(run))))
         return True
 
-    async def _do(self, work: "Callable[[Connection], T]") -> T:
-        return await self._threads.run(partial(self._done, work))
-
-    def _done(self, work: "Callable[[Connection], T]") -> T:
-        import sqlite3
-
-        try:
-            return _transacted(self._connection(), work)
-        except sqlite3.Error as error:
-            raise StoreError(f"{self.path}: runs cannot be kept now: {error}") from None
-        except OSError as error:
-            raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from None
-
-    def _connection(self) -> "Connection":
-        if self._opened is None:
-            self._opened = _open(self.path)
-            # A connection that nobody closes is one that Python complains of.
-            weakref.finalize(self, self._opened.close)
-        return self._opened
-
-
-def _open(path: Path) -> "Connection":
-    import sqlite3
-
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # Made here, since SQLite would make it readable by all; its other files take its mode over.
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
-    db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    with ExitStack() as undo:
-        undo.callback(db.close)
-        _log_ahead(db)
-        db.execute("PRAGMA synchronous = NORMAL")
-        _transacted(db, lambda db: _make(db, path))
-        undo.pop_all()
-    return db
-
-
-def _log_ahead(db: "Connection") -> None:
-    """Readers and a writer side by side; and a process that is killed leaves nothing half done."""
-    import sqlite3
-
-    for _ in range(_OPENINGS):
-        with suppress(sqlite3.OperationalError):
-            db.execute("PRAGMA journal_mode = WAL")
-            return
-        time.sleep(_PAUSE_SECONDS)
-    db.execute("PRAGMA journal_mode = WAL")
-
 
 def _make(db: "Connection", path: Path) -> None:
     (version,) = db.execute("PRAGMA user_version").fetchone()
@@ -258,18 +198,6 @@ def _make(db: "Connection", path: Path) -> None:
         for statement in _SCHEMA:
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {VERSION}")
-
-
-def _transacted(db: "Connection", work: "Callable[[Connection], T]") -> T:
-    """All of it or nothing. The lock is taken at once: what is read then is what is changed."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        result = work(db)
-        db.execute("COMMIT")
-        return result
-    finally:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
 
 
 def _read(db: "Connection", id: str) -> StoredRun | None:

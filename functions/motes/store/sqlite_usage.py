@@ -1,29 +1,21 @@
 """Usage rows in one file of `MOTES_HOME`.
 
-Each method is one transaction in a thread, on a connection of its own; `sqlite3` is imported with the first.
-The file is readable by its owner only. Must never be used over a network's file system.
+Each method is done whole or not at all. Must never be used over a network's file system.
 """
 
-import os
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import closing
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
-from motes.errors import StoreError
+from motes.store.sqlite_file import SqliteFile
 from motes.store.usage import DAY, UsageRow
-from motes.threads import Threads
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-T = TypeVar("T")
-
 FILE_NAME: Final = "usage.sqlite"
 
-_BUSY_SECONDS: Final = 10.0
 _PAGE: Final = 5000
 _COLUMNS: Final = (
     "run",
@@ -64,7 +56,7 @@ class SqliteUsage:
         self.path = path
         self._days = days
         self._now = now
-        self._threads = Threads(1)
+        self._file = SqliteFile(path, _make, "usage", "FULL")
 
     async def add(self, rows: Sequence[UsageRow]) -> None:
         """See `UsageStore`."""
@@ -75,7 +67,7 @@ class SqliteUsage:
             db.executemany(_ADD, values)
             db.execute("DELETE FROM usage WHERE at < ?", (outdated,))
 
-        await self._do(added)
+        await self._file.do(added, can_wait=True)
 
     async def between(self, since: float, until: float) -> AsyncIterator[Sequence[UsageRow]]:
         """See `UsageStore`."""
@@ -88,30 +80,10 @@ class SqliteUsage:
     async def _page(self, last: tuple[float, str], until: float) -> Sequence[UsageRow]:
         if not self.path.exists():
             return ()
-        rows = await self._do(lambda db: db.execute(_READ, (*last, until, _PAGE)).fetchall())
+        rows = await self._file.do(lambda db: db.execute(_READ, (*last, until, _PAGE)).fetchall())
         return [UsageRow(**dict(zip(_COLUMNS, row, strict=True))) for row in rows]
 
-    async def _do(self, work: "Callable[[Connection], T]") -> T:
-        return await self._threads.run(partial(self._done, work))
 
-    def _done(self, work: "Callable[[Connection], T]") -> T:
-        import sqlite3
-
-        try:
-            with closing(_opened(self.path)) as db, db:
-                for statement in _MAKE:
-                    db.execute(statement)
-                return work(db)
-        except sqlite3.Error as error:
-            raise StoreError(f"{self.path}: usage cannot be kept now: {error}") from None
-        except OSError as error:
-            raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from None
-
-
-def _opened(path: Path) -> "Connection":
-    import sqlite3
-
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # Made here, since SQLite would make it readable by all.
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
-    return sqlite3.connect(path, timeout=_BUSY_SECONDS)
+def _make(db: "Connection") -> None:
+    for statement in _MAKE:
+        db.execute(statement)

@@ -1,0 +1,228 @@
+"""One file of SQLite: opened once, written by one thread, whoever asks.
+
+What is asked while a transaction is on its way shares the next one, and what can wait does so for a moment:
+many runs that end at once cost one transaction and one turn of the event loop. Each piece of work is done
+whole or not at all, whatever becomes of the others. The thread is its own, so that a file that is locked holds
+up nothing else. `sqlite3` is imported with the first work. A file is readable by its owner only. Must never be
+used over a network's file system, whose locks are not to be relied on, nor begin work that nobody waits for
+any more.
+"""
+
+import asyncio
+import os
+import threading
+import time
+import weakref
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+
+from motes.dataclass import dataclass
+from motes.errors import MotesError, StoreError
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+    from sqlite3 import Connection
+
+T = TypeVar("T")
+
+_PATIENCE_SECONDS: Final = 0.03
+_BUSY_SECONDS: Final = 10.0
+# A change to write-ahead logging does not wait for others by itself.
+_OPENINGS: Final = 50
+_PAUSE_SECONDS: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A piece of work, and who waits for it."""
+
+    work: "Callable[[Connection], Any]"
+    loop: asyncio.AbstractEventLoop
+    answer: asyncio.Future[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What a piece of work gave, or why it gave nothing."""
+
+    value: Any = None
+    error: Exception | None = None
+
+
+class SqliteFile:
+    """A file. `make` sets up what is new, `subject` is what its errors speak of, and with `FULL` nothing that
+    was told to be written is lost to a machine that loses its power.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        make: "Callable[[Connection], None]",
+        subject: str,
+        synchronous: Literal["NORMAL", "FULL"],
+    ) -> None:
+        self.path = path
+        self._make = make
+        self._subject = subject
+        self._synchronous = synchronous
+        self._guard = threading.Lock()
+        self._hurry = threading.Event()
+        self._waiting: list[_Asked] = []
+        self._is_served = False
+        self._thread: ThreadPoolExecutor | None = None
+        self._opened: Connection | None = None
+
+    async def do(self, work: "Callable[[Connection], T]", *, can_wait: bool = False) -> T:
+        """Do the work in a transaction; what can wait does so, a little, for others to share it. Raises
+        StoreError, and what the work raises.
+        """
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[T] = loop.create_future()
+        with self._guard:
+            self._waiting.append(_Asked(work, loop, answer))
+            if not can_wait:
+                self._hurry.set()
+            is_served, self._is_served = self._is_served, True
+        if not is_served:
+            self._begin()
+        return await answer
+
+    def _begin(self) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ExitStack() as undo:
+            undo.callback(self._broken_off)
+            if self._thread is None:
+                self._thread = ThreadPoolExecutor(1, "motes")
+            self._thread.submit(self._serve)
+            undo.pop_all()
+
+    def _serve(self) -> None:
+        """In a thread: do what is asked, until nothing is."""
+        with ExitStack() as undo:
+            undo.callback(self._broken_off)
+            while asked := self._next():
+                bug = _Outcome(error=StoreError(f"{self.path}: {self._subject} cannot be kept now"))
+                outcomes = [bug] * len(asked)
+                try:
+                    outcomes = self._outcomes([one.work for one in asked])
+                finally:
+                    # Nobody waits for ever, even where the thread breaks off.
+                    _tell(asked, outcomes)
+            undo.pop_all()
+
+    def _next(self) -> list[_Asked]:
+        """All that is asked; where there is nothing, whoever asks next finds another thread."""
+        self._hurry.wait(_PATIENCE_SECONDS)
+        with self._guard:
+            self._hurry.clear()
+            asked = [one for one in self._waiting if not one.answer.cancelled()]
+            self._waiting.clear()
+            self._is_served = bool(asked)
+        return asked
+
+    def _broken_off(self) -> None:
+        self._is_served = False
+
+    def _outcomes(self, works: "Sequence[Callable[[Connection], Any]]") -> list[_Outcome]:
+        import sqlite3
+
+        try:
+            db = self._connection()
+            return _transacted(db, lambda: [self._outcome(db, work) for work in works])
+        except (sqlite3.Error, OSError, MotesError) as error:
+            return [_Outcome(error=self._told(error)) for _ in works]
+
+    def _outcome(self, db: "Connection", work: "Callable[[Connection], Any]") -> _Outcome:
+        """Of one piece of work, which takes back what it did where it fails."""
+        import sqlite3
+
+        db.execute("SAVEPOINT work")
+        try:
+            outcome = _Outcome(work(db))
+        except (sqlite3.Error, MotesError, ValueError) as error:
+            if not db.in_transaction:
+                # SQLite gave up the whole of it: a full disk, a broken file.
+                raise
+            db.execute("ROLLBACK TO work")
+            outcome = _Outcome(error=self._told(error))
+        db.execute("RELEASE work")
+        return outcome
+
+    def _told(self, error: Exception) -> Exception:
+        """The error as it is told."""
+        if isinstance(error, MotesError | ValueError):
+            return error
+        reason = f"cannot be written: {error.strerror}" if isinstance(error, OSError) else None
+        return StoreError(f"{self.path}: {reason or f'{self._subject} cannot be kept now: {error}'}")
+
+    def _connection(self) -> "Connection":
+        if self._opened is None:
+            self._opened = self._open()
+            # A connection that nobody closes is one that Python complains of.
+            weakref.finalize(self, self._opened.close)
+        return self._opened
+
+    def _open(self) -> "Connection":
+        import sqlite3
+
+        path = self.path
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # Made here, since SQLite would make it readable by all; its other files take its mode over.
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        with ExitStack() as undo:
+            undo.callback(db.close)
+            _log_ahead(db)
+            db.execute(f"PRAGMA synchronous = {self._synchronous}")
+            _transacted(db, lambda: self._make(db))
+            undo.pop_all()
+        return db
+
+
+def _log_ahead(db: "Connection") -> None:
+    """Readers and a writer side by side; and a process that is killed leaves nothing half done."""
+    import sqlite3
+
+    for _ in range(_OPENINGS):
+        with suppress(sqlite3.OperationalError):
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        time.sleep(_PAUSE_SECONDS)
+    db.execute("PRAGMA journal_mode = WAL")
+
+
+def _transacted(db: "Connection", work: Callable[[], T]) -> T:
+    """All of it or nothing. The lock is taken at once: what is read then is what is changed."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        result = work()
+        db.execute("COMMIT")
+        return result
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+def _tell(asked: Sequence[_Asked], outcomes: Sequence[_Outcome]) -> None:
+    """Every loop is woken once, however many wait there."""
+    told = defaultdict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], _Outcome]]](list)
+    for one, outcome in zip(asked, outcomes, strict=True):
+        told[one.loop].append((one.answer, outcome))
+    for loop, answers in told.items():
+        # Who asked in a loop that is closed does not wait any more.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(_answer, answers)
+
+
+def _answer(answers: Sequence[tuple[asyncio.Future[Any], _Outcome]]) -> None:
+    for future, outcome in answers:
+        if future.done():
+            continue
+        if outcome.error is None:
+            future.set_result(outcome.value)
+        else:
+            future.set_exception(outcome.error)

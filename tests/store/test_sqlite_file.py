@@ -1,0 +1,107 @@
+"""One transaction for many: each piece of work is whole or nothing, and nobody waits for ever."""
+
+import asyncio
+import sqlite3
+
+import pytest
+
+from motes.errors import StoreError
+from motes.store.sqlite_file import SqliteFile
+
+
+@pytest.fixture
+def file(tmp_path):
+    return SqliteFile(tmp_path / "words.sqlite", make, "words", "NORMAL")
+
+
+def make(db):
+    db.execute("CREATE TABLE IF NOT EXISTS words (word TEXT PRIMARY KEY)")
+
+
+def kept(word):
+    def work(db):
+        db.execute("INSERT INTO words VALUES (?)", (word,))
+        return word
+
+    return work
+
+
+def words(db):
+    return {word for (word,) in db.execute("SELECT word FROM words")}
+
+
+async def test_what_is_asked_at_once_is_one_transaction(file):
+    commits = []
+
+    def watched(db):
+        db.set_trace_callback(lambda said: commits.append(said) if said == "COMMIT" else None)
+
+    await file.do(watched)
+    commits.clear()
+    asked = [file.do(kept(f"w{n}"), can_wait=True) for n in range(50)]
+    assert await asyncio.gather(*asked) == [f"w{n}" for n in range(50)]
+    assert len(commits) < 5
+    assert len(await file.do(words)) == 50
+
+
+async def test_what_fails_takes_nothing_from_the_others_and_leaves_nothing_behind(file):
+    def broken(db):
+        db.execute("INSERT INTO words VALUES ('half')")
+        db.execute("INSERT INTO words VALUES ('half')")
+
+    asked = [file.do(work, can_wait=True) for work in (kept("one"), broken, kept("two"))]
+    one, failure, two = await asyncio.gather(*asked, return_exceptions=True)
+    assert (one, two) == ("one", "two")
+    assert isinstance(failure, StoreError)
+    assert "words cannot be kept now: UNIQUE" in failure.message
+    assert await file.do(words) == {"one", "two"}
+
+
+async def test_what_cannot_wait_takes_along_what_can(file):
+    loop = asyncio.get_running_loop()
+    patient = asyncio.create_task(file.do(kept("patient"), can_wait=True))
+    await asyncio.sleep(0)
+    started = loop.time()
+    await file.do(kept("urgent"))
+    assert await patient == "patient"
+    assert loop.time() - started < 5
+    assert await file.do(words) == {"patient", "urgent"}
+
+
+async def test_a_bug_is_told_to_who_waits_and_the_next_is_served(file):
+    def bug(db):
+        raise ZeroDivisionError
+
+    with pytest.raises(StoreError, match="words cannot be kept now"):
+        await file.do(bug)
+    assert await file.do(kept("next")) == "next"
+
+
+async def test_what_nobody_waits_for_any_more_is_not_begun(file):
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await file.do(kept("left"), can_wait=True)
+    assert await file.do(words) == set()
+
+
+async def test_a_file_that_another_has_locked_is_waited_for(file):
+    await file.do(kept("first"))
+    other = sqlite3.connect(file.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    waiting = asyncio.create_task(file.do(kept("second")))
+    await asyncio.wait({waiting}, timeout=0.1)
+    assert not waiting.done()
+    other.execute("COMMIT")
+    other.close()
+    assert await waiting == "second"
+
+
+def test_loops_in_several_threads_share_a_file(file):
+    async def many(name):
+        await asyncio.gather(*[file.do(kept(f"{name}{n}"), can_wait=True) for n in range(20)])
+
+    async def all_of_them():
+        await asyncio.gather(*[asyncio.to_thread(asyncio.run, many(name)) for name in "abc"])
+        return await file.do(words)
+
+    assert len(asyncio.run(all_of_them())) == 60
