@@ -13,6 +13,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError
 from functools import cache
+from operator import attrgetter
 from reprlib import recursive_repr
 from types import CodeType, FunctionType
 from typing import Any, Final, Literal, TypeVar, dataclass_transform
@@ -46,6 +47,23 @@ def dataclass(
         return _made(cls, frozen, kw_only)
 
     return make
+
+
+def replace(value: T, **changes: Any) -> T:
+    """As `dataclasses.replace`, for what is made here and is changed with every request: it asks no field
+    what it is. Raises TypeError as that one does.
+    """
+    cls: Any = type(value)
+    return cls(**_members(cls)(value) | changes)  # type: ignore[no-any-return]
+
+
+@cache
+def _members(cls: Any) -> Callable[[Any], dict[str, Any]]:
+    names: tuple[str, ...] = cls.__slots__
+    if len(names) < 2:
+        return lambda value: {name: getattr(value, name) for name in names}
+    get = attrgetter(*names)
+    return lambda value: dict(zip(names, get(value), strict=True))
 
 
 def _made(cls: type[T], frozen: bool, kw_only: bool) -> type[T]:
@@ -172,10 +190,17 @@ def _repr(self: Any) -> str:
 
 
 def _eq(self: Any, other: object) -> Any:
-    compared = self.__compared__
+    compared: tuple[str, ...] = self.__compared__
+    if other is self:
+        return True
     if other.__class__ is not self.__class__:
         return NotImplemented
-    return _values(self, compared) == _values(other, compared)
+    for name in compared:
+        # As two tuples are compared: what is the same is equal.
+        own, others = getattr(self, name), getattr(other, name)
+        if own is not others and own != others:
+            return False
+    return True
 
 
 def _hash(self: Any) -> int:

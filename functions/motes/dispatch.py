@@ -5,7 +5,7 @@ leave the headers or the URL of the one request it is for.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
 from urllib.parse import quote
@@ -13,7 +13,7 @@ from urllib.parse import quote
 from motes import __version__, jsontext
 from motes import particles as p
 from motes.chat import ChatRequest
-from motes.dataclass import dataclass
+from motes.dataclass import dataclass, replace
 from motes.demux.base import MAX_EVENT_BYTES, Demuxer
 from motes.dialects.base import NO_TRAITS, Dialect, Parser, Traits, UpstreamBody
 from motes.dialects.registry import resolve

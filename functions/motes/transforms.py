@@ -29,7 +29,7 @@ def with_transforms(dispatch: Dispatch, request: ChatRequest, vendor: Vendor, se
         resolve_links=options.resolve_links,
         search=_search(request, vendor, secret, intercept) if intercept else None,
     )
-    return replace(dispatch, transforms=chosen)
+    return dispatch if chosen == dispatch.transforms else replace(dispatch, transforms=chosen)
 
 
 def file_errands(vendor: Vendor, secret: str | None, kind: str, name: str) -> FileErrands | None:

@@ -8,7 +8,7 @@ Must never raise for what a vendor sends, and never branch on a vendor.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from motes import particles as p
 from motes.dataclass import dataclass
@@ -41,6 +41,8 @@ class Continue:
 
 
 Verdict: TypeAlias = p.End | Retry | Continue
+
+_NO_METRICS: Final = p.Metrics()
 
 
 class Transmitter:
@@ -266,7 +268,7 @@ class Transmitter:
             tell, self._tell_counts = self._tell_counts, None
             tell()
         metrics = p.Metrics(**self._counts)
-        if metrics not in (p.Metrics(), self._sent_metrics):
+        if metrics not in (_NO_METRICS, self._sent_metrics):
             self._sent_metrics = metrics
             self._put(metrics)
 

@@ -116,6 +116,9 @@ def test_a_store_that_cannot_be_written_harms_no_run(gateway, upstream, tmp_path
         upstream.play(*COUNTED)
         for _ in range(3):
             assert caller.post(CHAT, json=ASK).status_code == 200
+        until = time.monotonic() + 30
+        while "usage_not_recorded" not in caplog.text and time.monotonic() < until:
+            time.sleep(0.01)
         (tmp_path / FILE_NAME).rmdir()
         caller.get("/models")
         assert len(rows_of(tmp_path, 3)) == 3

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 import pytest
 
 from motes.dataclass import dataclass
+from motes.dataclass import replace as quickly_replaced
 
 T = TypeVar("T")
 
@@ -190,3 +191,17 @@ class Hidden:
 def test_a_class_that_cannot_be_is_refused(body: type, error: type[Exception]) -> None:
     with pytest.raises(error):
         dataclass(slots=True)(body)
+
+
+def test_what_is_replaced_is_what_the_standard_library_replaces() -> None:
+    for made, values, changes in (
+        (dataclass(slots=True, frozen=True)(point()), (1, "s"), {"y": 5, "tags": ["a"]}),
+        (dataclass(slots=True)(box()), ([2],), {"kept": 3}),
+        (dataclass(slots=True)(empty()), (), {}),
+    ):
+        value = made(*values)
+        assert quickly_replaced(value, **changes) == replace(value, **changes)
+        assert quickly_replaced(value) == value
+        assert quickly_replaced(value) is not value
+        with pytest.raises(TypeError):
+            quickly_replaced(value, unknown=1)

@@ -15,14 +15,20 @@ from motes.api.logline import logline
 
 _log = logging.getLogger("motes.api")
 
-Chore: TypeAlias = Callable[[], Awaitable[None]]
+Chore: TypeAlias = Callable[[], Awaitable[None] | None]
+"""Gives what there is to be done, or None."""
 
 # A stream that ends at its deadline has three seconds left, of which a host may want the last one.
 _SECONDS: Final = 1.5
 
 
+def when(is_due: Callable[[], bool], chore: Callable[[], Awaitable[None]]) -> Chore:
+    """A chore that is mostly not due."""
+    return lambda: chore() if is_due() else None
+
+
 class Afterwards:
-    """Does the chores after each HTTP request. A chore itself sees whether anything is due."""
+    """Does the chores after each HTTP request."""
 
     def __init__(self, app: ASGIApp, chores: Sequence[Chore]) -> None:
         self._app = app
@@ -36,8 +42,11 @@ class Afterwards:
             await self._do()
 
     async def _do(self) -> None:
+        due = [work for chore in self._chores if (work := chore()) is not None]
+        if not due:
+            return
         try:
             async with asyncio.timeout(_SECONDS):
-                await asyncio.gather(*[chore() for chore in self._chores])
+                await asyncio.gather(*due)
         except TimeoutError:
             _log.warning(logline("afterwards_too_slow", seconds=_SECONDS))

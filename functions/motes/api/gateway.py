@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from motes.api.afterwards import Chore
+from motes.api.afterwards import Chore, when
 from motes.api.health import HealthObserver
 from motes.api.ledger import Ledger
 from motes.api.prices import PriceBook
@@ -175,7 +175,13 @@ def open_gateway(
         runs=runs,
         observer=health,
         rotation=Rotation(time.time, health.refused),
-        chores=(keys.renew, vendor_keys.renew, health.write, runs.settled, ledger.write),
+        chores=(
+            *((keys.renew,) if stores.is_remote else ()),
+            *((vendor_keys.renew,) if settings.key_path is not None else ()),
+            when(health.is_due, health.write),
+            when(runs.is_settling, runs.settled),
+            when(ledger.is_behind, ledger.write),
+        ),
         policy=policy or Policy(),
     )
 

@@ -74,6 +74,10 @@ class HealthObserver:
         """A vendor refused one of its keys."""
         self._hear(VendorHealth(vendor, refusals=(refusal,)))
 
+    def is_due(self) -> bool:
+        """Whether there is anything to store."""
+        return any(map(self._is_due, self._heard))
+
     async def write(self) -> None:
         """Store what was heard of the vendors whose minute is over. Never raises."""
         due = [vendor for vendor in self._heard if self._is_due(vendor)]

@@ -7,14 +7,13 @@ written is written with the next one, as long as there are not too many.
 import asyncio
 import logging
 from contextlib import suppress
-from dataclasses import replace
 from typing import Final
 
 from motes import particles as p
 from motes.api.logline import logline
 from motes.api.prices import PriceBook
 from motes.costs import Pricing, prompt_of
-from motes.dataclass import dataclass
+from motes.dataclass import dataclass, replace
 from motes.egress.finish import finish_reason
 from motes.errors import StoreError
 from motes.executor.observer import NullObserver, Observer, SlowRequest
@@ -59,7 +58,10 @@ class Ledger:
 
     def note(self, run: StoredRun, end: p.End, metrics: p.Metrics) -> None:
         """A run is over."""
-        cost = metrics.cost
+        cost, is_free = metrics.cost, run.has_own_key or metrics.tokens_out is None
+        has_price = is_free or cost is not None
+        if not has_price and self._prices.is_settled(_label(run)):
+            cost, has_price = self._prices.pricing(_label(run))(metrics), True
         row = UsageRow(
             run=run.id,
             at=run.created,
@@ -80,14 +82,15 @@ class Ledger:
         if len(self._entries) >= self._most:
             lost = self._entries.pop(next(iter(self._entries)))
             _log.error(logline("usage_lost", run=lost.row.run, model=lost.label))
-        is_free = run.has_own_key or metrics.tokens_out is None
-        self._entries[row.run] = _Entry(
-            row=row, label=_label(run), metrics=metrics, has_price=is_free or cost is not None
-        )
+        self._entries[row.run] = _Entry(row=row, label=_label(run), metrics=metrics, has_price=has_price)
 
     def recount(self, run: StoredRun, end: p.End, metrics: p.Metrics) -> None:
         """A run is over, and its vendor has told afterwards what it used: that takes its row's place."""
         self.note(run, end, metrics)
+
+    def is_behind(self) -> bool:
+        """Whether there is anything to store."""
+        return bool(self._entries)
 
     async def write(self) -> None:
         """Store what there is. Never raises."""

@@ -5,11 +5,11 @@ what is missing at the end is estimated, and said to be.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final
 
 from motes import particles as p
 from motes.costs import Pricing, prompt_of, unpriced
+from motes.dataclass import replace
 from motes.estimates import size_of, tokens_of
 from motes.reassembly import add_metrics
 
@@ -124,7 +124,9 @@ class Stopwatch:
         """Whether it was. A price that came since makes no particle more: the numbers of a run's particles
         are the same whoever reads it.
         """
-        return self._sent is not None and replace(self._sent, cost=None) == replace(whole, cost=None)
+        if self._sent is None or self._sent is whole:
+            return self._sent is whole
+        return replace(self._sent, cost=None) == replace(whole, cost=None)
 
     def _sum(self, latest: p.Metrics | None) -> p.Metrics | None:
         if self._earlier is None or latest is None:
@@ -132,7 +134,8 @@ class Stopwatch:
         return add_metrics(self._earlier, latest)
 
     def _priced(self, metrics: p.Metrics) -> p.Metrics:
-        return replace(metrics, cost=self._price(metrics))
+        cost = self._price(metrics)
+        return metrics if cost is metrics.cost else replace(metrics, cost=cost)
 
     def _timed(self, metrics: p.Metrics, now: float) -> p.Metrics:
         first = self._first

@@ -7,11 +7,10 @@ something is stored which is not.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Final, Protocol, TypeVar
 
 from motes import particles as p
-from motes.dataclass import dataclass
+from motes.dataclass import dataclass, replace
 from motes.errors import StoreError
 from motes.store.runs import Page, RunFlags, RunStore, StoredRun
 
@@ -115,10 +114,10 @@ class Record:
         """Change the record, or make it."""
         with self._reported("record_not_kept"):
             async with self._lock:
-                self.run = replace(self.run, **changes)
                 if not self.is_stored:
-                    await self._kept()
+                    await self._kept(**changes)
                     return
+                self.run = replace(self.run, **changes)
                 call = self._desk.store.update(self.run, worker=self._desk.worker)
                 self._heed(await self._within(call))
 
@@ -135,14 +134,13 @@ class Record:
             self._heed(RunFlags(is_cancelled=found is not None and found.is_cancelled, is_lost=gone))
             self._looked_at = now
 
-    async def _kept(self) -> None:
+    async def _kept(self, **changes: Any) -> None:
         if self.is_stored:
             return
-        is_over = self.run.state != "running"
-        lease = None if is_over else self._until()
-        self.run = replace(self.run, worker=self._desk.worker, lease_until=lease)
-        if not is_over:
-            self.run = replace(self.run, due_at=lease)
+        changes |= {"worker": self._desk.worker, "lease_until": None}
+        if changes.get("state", self.run.state) == "running":
+            changes["lease_until"] = changes["due_at"] = self._until()
+        self.run = replace(self.run, **changes)
         await self._within(self._desk.store.put(self.run))
         self.is_stored = True
 

@@ -8,12 +8,12 @@ owner: a foreign id and a missing one are looked up alike.
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import httpx
 
 from motes import particles as p
+from motes.dataclass import replace
 from motes.dispatch import Dispatch
 from motes.errors import MotesError, RunNotFound, StoreError, VendorError
 from motes.executor import pipeline
@@ -360,6 +360,10 @@ class Runs:
             await writer
         await self._end().settle(live)
         await self._books.write()
+
+    def is_settling(self) -> bool:
+        """Whether a run that is over is not settled yet."""
+        return bool(self._settling)
 
     async def settled(self, within: float = _FAREWELL_SECONDS) -> None:
         """Wait until the runs that are over are settled, but not for long."""

@@ -6,10 +6,10 @@ Must never hold a caller's key itself, nor anything a vendor or a caller said.
 import hashlib
 import hmac
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Final
 
-from motes.dataclass import dataclass
+from motes.dataclass import dataclass, replace
 from motes.errors import ErrorKind
 from motes.particles import Phase
 

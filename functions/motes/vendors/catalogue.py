@@ -148,6 +148,8 @@ def speaking(vendor: Vendor, dialect: str | None, model: str = "") -> Vendor:
             param="motes.dialect",
             code="unsupported",
         )
+    if first is vendor.surfaces[0] and first.quirks is None and first.timeouts is None:
+        return vendor
     rest = [surface for surface in vendor.surfaces if surface.dialect != wanted]
     return replace(
         vendor,
