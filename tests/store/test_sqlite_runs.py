@@ -13,7 +13,7 @@ import pytest
 from fakes import store_process
 from fakes.stored_runs import NOW, OWNER, ended, page, run
 from motes.errors import StoreError
-from motes.store import sqlite
+from motes.store import sqlite_file
 from motes.store.sqlite import VERSION, SqliteRuns
 
 TESTS = Path(__file__).parents[1]
@@ -151,7 +151,7 @@ async def test_a_row_that_holds_no_run_is_a_fault_of_the_store_whatever_it_holds
 
 
 async def test_a_file_that_is_locked_holds_no_resolving_of_names_up(file, monkeypatch):
-    monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.5)
+    monkeypatch.setattr(sqlite_file, "_BUSY_SECONDS", 0.5)
     store = SqliteRuns(file)
     await store.put(run())
     db = sqlite3.connect(file, isolation_level=None)

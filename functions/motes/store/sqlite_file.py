@@ -2,10 +2,10 @@
 
 What is asked while a transaction is on its way shares the next one, and what can wait does so for a moment:
 many runs that end at once cost one transaction and one turn of the event loop. Each piece of work is done
-whole or not at all, whatever becomes of the others. The thread is its own, so that a file that is locked holds
-up nothing else. `sqlite3` is imported with the first work. A file is readable by its owner only. Must never be
-used over a network's file system, whose locks are not to be relied on, nor begin work that nobody waits for
-any more.
+whole or not at all, whatever becomes of the others. The thread is its own, so that a file that is locked
+holds up nothing else. `sqlite3` is imported with the first work. A file is readable by its owner only. Must
+never be used over a network's file system, whose locks are not to be relied on, nor begin work that nobody
+waits for any more.
 """
 
 import asyncio
