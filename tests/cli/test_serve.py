@@ -49,6 +49,7 @@ PACKAGES = {
     "starlette",
     "typing_extensions",
     "uvicorn",
+    "uvloop",
 }
 # What an interpreter loads by itself, and what httptools registers beside it.
 HOOKS = re.compile(r"__main__|__mp_main__|sitecustomize|usercustomize|_?cython_\w+")
