@@ -128,12 +128,13 @@ async def test_a_request_that_was_turned_away_before_anything_began_is_sent_agai
     assert len(stand.vendor.runs) == 1
 
 
-@pytest.mark.parametrize("after", [0, 1, 1000])
+@pytest.mark.parametrize("after", [0, 1, "all"])
 @in_virtual_time
 async def test_a_run_whose_process_was_gone_just_before_it_could_say_that_it_was_over_is_over(
     tmp_path, after
 ):
     stand, run, got = await told(tmp_path, "openai")
+    after = len(lines_of(got)) if after == "all" else after
     await stand.gateway.runs.settled()
     known = stand.store.runs[run]
     stand.store.runs[run] = replace(known, state="running", outcome=None, worker="gone", lease_until=0.0)
@@ -204,3 +205,17 @@ async def test_a_run_tells_what_it_used(tmp_path):
     _, _, got = await stand.ask("GET", f"/v1/runs/{run}", stand.owner)
     usage = json.loads(got)["usage"]
     assert (usage["prompt"], usage["completion"]) == Script().usage
+
+
+@in_virtual_time
+async def test_who_stands_where_a_journal_that_is_not_whole_ends_is_told_so(tmp_path):
+    stand, run, got = await told(tmp_path, "openai")
+    await stand.gateway.runs.settled()
+    last = len(lines_of(got))
+    path = f"/v1/runs/{run}/particles?after={last}"
+    assert (await stand.ask("GET", path, stand.owner))[2] == b""
+    # The store failed when the last page was to be written: the run is over, and its end is not kept.
+    stand.store.kept[run][-1] = replace(stand.store.kept[run][-1], is_last=False)
+    _, _, rest = await stand.ask("GET", path, stand.owner)
+    issue, end = lines_of(rest)
+    assert ("run_abandoned" in str(issue), end["cg"]) == (True, "end")

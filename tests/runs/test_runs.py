@@ -46,6 +46,23 @@ def test_a_reader_that_was_cut_off_goes_on_in_another_process(here, there, vendo
     assert again[-1].endswith(b"data: [DONE]\n\n")
 
 
+def test_a_place_that_a_run_never_came_to_is_refused_and_not_followed_by_nothing(here, there, vendor):
+    vendor.script = LONG
+    run, _ = taken(here, "/particles", OPENAI | BACKGROUND, lambda got: b"word9 " in got)
+    paths = [f"/runs/{run}/particles?after=9999", f"/chat/completions/{run}?starting_after=9999"]
+    live = [here.get(path) for path in paths]
+    last = len(lines_of(whole(there, f"/runs/{run}/particles")))
+    for _ in range(100):
+        if there.get(f"/runs/{run}").json()["state"] == "finished":
+            break
+        time.sleep(0.05)
+    over = [there.get(path) for path in paths]
+    assert [answer.status_code for answer in live + over] == [400] * 4
+    assert f"ends at {last}" in over[0].json()["error"]["message"]
+    # Who has all of it is told nothing more.
+    assert whole(there, f"/runs/{run}/particles?after={last}") == b""
+
+
 @pytest.mark.parametrize("body", HOUSES)
 def test_the_vendors_copy_goes_once_the_answer_is_whole(here, vendor, body):
     run, _ = taken(here, "/particles", body, lambda got: False)

@@ -81,6 +81,7 @@ async def _particles(gateway: Gateway, scope: Scope, receive: Receive, send: Sen
     after = _position(query, headers, "after")
     if after.events:
         raise _bad("after", "must be the number of a particle")
+    _reach(gateway, run, after, "after")
     events = "text/event-stream" in headers.get("accept", "").lower()
     encoder = EventEncoder(after.particles) if events else LineEncoder(after.particles)
     follower = Follower(gateway.runs, run, after.particles, _means(gateway, scope, run.id))
@@ -93,6 +94,7 @@ async def _chunks(gateway: Gateway, scope: Scope, receive: Receive, send: Send) 
     """`GET /v1/chat/completions/{id}?starting_after=n`: the same as OpenAI's chunks."""
     run = await _run(gateway, scope)
     after = _position(QueryParams(scope["query_string"]), Headers(scope=scope), "starting_after")
+    _reach(gateway, run, after, "starting_after")
     encoder = NumberedChunks(ChunkEncoder(_reply(run, gateway)), after)
     # From its start: what comes next on this wire depends on all that came before.
     source = Follower(gateway.runs, run, 0, _means(gateway, scope, run.id)).batches()
@@ -244,6 +246,15 @@ def _position(query: QueryParams, headers: Headers, name: str) -> Position:
     if found is None:
         raise _bad(name, "must be the `id` of an event, or the number of a particle")
     return found
+
+
+def _reach(gateway: Gateway, run: StoredRun, after: Position, name: str) -> None:
+    """Refuse a place that the run never came to, where that is known: what follows it would be nothing, and
+    nothing looks like an answer. Raises InvalidRequest.
+    """
+    is_known = run.id in gateway.runs.keeper.runs or (run.is_resumable and run.state == "finished")
+    if is_known and after.particles > run.last_seq:
+        raise _bad(name, f"what is kept of the run ends at {run.last_seq}")
 
 
 def _mode(query: QueryParams) -> Mode | None:

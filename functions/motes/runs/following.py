@@ -49,20 +49,24 @@ class Follower:
             async for batch in source:
                 self._has_ended = self._has_ended or any(isinstance(one, p.End) for one in batch)
                 yield batch
-        if not self._has_ended and not self._had_all:
+        if not self._has_ended and not await self._had_all():
             yield _cut()
         elif self._reading.is_over and self._runs.is_open(self._run):
             # It is over, and its process was gone before it could say so.
             with suppress(StoreError):
                 await self._runs.take(self._run, self._means)
 
-    @property
-    def _had_all(self) -> bool:
-        """Whether the reader came with the whole of a run that is over."""
+    async def _had_all(self) -> bool:
+        """Whether the reader came with the whole of a run that is over, its end included."""
         run, tape, at = self._run, self._tape, self._reading.at
         if tape is not None:
-            return tape.end is not None and tape.last <= at
-        return run.is_resumable and run.state == "finished" and 0 < run.last_seq <= at
+            return tape.end is not None and tape.last == at
+        if not run.is_resumable or run.state != "finished" or not 0 < run.last_seq == at:
+            return False
+        with suppress(StoreError):
+            last = await self._runs.desk.store.pages(run.id, after=at - 1, limit=1)
+            return any(page.is_last for page in last)
+        return False
 
     async def _asked(self, mode: Mode) -> AsyncGenerator[Batch, None]:
         """The vendor's own copy, whatever the journal has."""
