@@ -90,8 +90,7 @@ def test_sixty_four_streams_at_once_are_never_mixed(launch, echoing):
         ids = list(pool.map(ask, range(2 * AT_ONCE)))
         before = function.rss()
         ids += pool.map(ask, range(2 * AT_ONCE, 8 * AT_ONCE))
-    # The file of runs fills its cache of pages, 2 MiB, and each thread that writes it has an arena.
-    assert function.rss() - before < 10 * MIB
+    assert function.rss() - before < 5 * MIB
     assert all(len(own) == 1 for own in ids)
     assert len(set().union(*ids)) == 8 * AT_ONCE
     after = census(function)
