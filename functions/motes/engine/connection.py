@@ -93,12 +93,16 @@ class Connection(asyncio.Protocol):
             if not self._is_complete and self._failure is None:
                 self._failure = self._cut(None)
 
-    async def head(self) -> None:
-        """Wait for the head of the answer. Raises httpx.TransportError."""
+    async def head(self, until: float | None = None) -> bool:
+        """Wait for the head of the answer; False where it is not there at that time of the loop's clock.
+        Raises httpx.TransportError.
+        """
         while not self._has_head:
             if self._failure is not None:
                 raise self._failure
-            await self._wait()
+            if not await self._waited(until):
+                return False
+        return True
 
     async def read(self, until: float | None) -> bytes | None:
         """What has come of the body since the last read, nothing at the end, or None where nothing has come
@@ -109,11 +113,8 @@ class Connection(asyncio.Protocol):
                 return b""
             if self._failure is not None:
                 raise self._failure
-            if until is not None:
-                if self._loop.time() >= until:
-                    return None
-                self._wake_at(until)
-            await self._wait()
+            if not await self._waited(until):
+                return None
         parts = self._parts
         data = parts[0] if len(parts) == 1 else b"".join(parts)
         self._parts, self._size = [], 0
@@ -235,13 +236,18 @@ class Connection(asyncio.Protocol):
 
     # How it is done.
 
-    async def _wait(self) -> None:
-        """Until something has come, or the timer has."""
+    async def _waited(self, until: float | None) -> bool:
+        """Until something has come, or the timer has; False, and no waiting, where it is too late."""
+        if until is not None:
+            if self._loop.time() >= until:
+                return False
+            self._wake_at(until)
         self._waiter = self._loop.create_future()
         try:
             await self._waiter
         finally:
             self._waiter = None
+        return True
 
     def _read_on(self) -> None:
         if self._is_paused:

@@ -12,6 +12,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
+from motes.engine.ask import Ask
 from motes.engine.body import BODY, Body
 from motes.engine.connection import Connection
 from motes.engine.head import request_head
@@ -46,37 +47,52 @@ class Transport(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """See httpx."""
         url = request.url
+        name = self._proxy_name(url)
+        if name in self._others:
+            return await self._others[name].handle_async_request(request)
+        ask = await _as_asked(request)
+        connection = self.sent(ask) or await self.opened(ask)
+        with ExitStack() as undo:
+            undo.callback(connection.close)
+            await connection.head()
+            undo.pop_all()
+        return response_of(connection)
+
+    def takes(self, url: httpx.URL) -> bool:
+        """Whether it goes there itself, and no other transport does for it."""
+        return not self._others or self._proxy_name(url) not in self._others
+
+    def sent(self, ask: Ask) -> Connection | None:
+        """A connection that was used before, on which the request has gone out; None where there is none.
+        Raises what `handle_async_request` does.
+        """
+        route = self._route(ask.url)
+        head, body = _written(ask, route)
+        connection = self.pool.take(route)
+        if connection is not None:
+            ask.on_sending()
+            connection.send(head, body, is_head_request=ask.method == "HEAD")
+        return connection
+
+    async def opened(self, ask: Ask) -> Connection:
+        """A new connection, on which the request has gone out."""
+        route = self._route(ask.url)
+        head, body = _written(ask, route)
+        context = await self._tls() if route.is_secure else None
+        connection = await opened(route, context, ask.connect)
+        self.pool.add(route, connection)
+        ask.on_sending()
+        connection.send(head, body, is_head_request=ask.method == "HEAD")
+        return connection
+
+    def _route(self, url: httpx.URL) -> Route:
         if url.scheme not in _PORTS:
             raise httpx.UnsupportedProtocol("the URL is neither http: nor https:")
         if not url.host:
             raise httpx.LocalProtocolError("the URL names no host")
-        name = self._proxy_name(url)
-        if name in self._others:
-            return await self._others[name].handle_async_request(request)
+        proxy = self._proxies.get(self._proxy_name(url)) if self._proxies else None
         host, port = url.raw_host.decode("ascii"), url.port or _PORTS[url.scheme]
-        return await self._asked(request, Route(url.scheme == "https", host, port, self._proxies.get(name)))
-
-    async def aclose(self) -> None:
-        """Close all connections, whatever is on its way."""
-        self.pool.close()
-        for other in self._others.values():
-            await other.aclose()
-
-    async def _asked(self, request: httpx.Request, route: Route) -> httpx.Response:
-        head, body = await _written(request, route)
-        connection = self.pool.take(route)
-        if connection is None:
-            seconds = request.extensions.get("timeout", {}).get("connect")
-            connection = await opened(route, await self._tls() if route.is_secure else None, seconds)
-            self.pool.add(route, connection)
-        if (on_sending := request.extensions.get(ON_SENDING)) is not None:
-            on_sending()
-        with ExitStack() as undo:
-            undo.callback(connection.close)
-            connection.send(head, body, is_head_request=request.method == "HEAD")
-            await connection.head()
-            undo.pop_all()
-        return _response(connection)
+        return Route(url.scheme == "https", host, port, proxy)
 
     async def _tls(self) -> ssl.SSLContext:
         if self._context is None:
@@ -88,15 +104,22 @@ class Transport(httpx.AsyncBaseTransport):
             self._context = context
         return self._context
 
+    async def aclose(self) -> None:
+        """Close all connections, whatever is on its way."""
+        self.pool.close()
+        for other in self._others.values():
+            await other.aclose()
+
     def _proxy_name(self, url: httpx.URL) -> str:
         """Under which name the proxy of this address is known, if there is one."""
         if not (self._proxies or self._others) or url.host in _LOCAL:
             return ""
         name = url.scheme if url.scheme in self._proxies or url.scheme in self._others else "all"
-        return "" if proxy_bypass(f"{url.host}:{url.port or _PORTS[url.scheme]}") else name
+        return "" if proxy_bypass(f"{url.host}:{url.port or _PORTS.get(url.scheme, 0)}") else name
 
 
-def _response(connection: Connection) -> httpx.Response:
+def response_of(connection: Connection) -> httpx.Response:
+    """The answer whose head is there, its body not yet read."""
     body = Body(connection)
     return httpx.Response(
         connection.status,
@@ -106,17 +129,32 @@ def _response(connection: Connection) -> httpx.Response:
     )
 
 
-async def _written(request: httpx.Request, route: Route) -> tuple[bytes, bytes]:
+async def _as_asked(request: httpx.Request) -> Ask:
     body = await request.aread()
     if request.headers.get("transfer-encoding", "").lower() == "chunked":
         body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body) if body else b"0\r\n\r\n"
+    return Ask(
+        method=request.method,
+        url=request.url,
+        headers=request.headers.raw,
+        body=body,
+        connect=request.extensions.get("timeout", {}).get("connect"),
+        on_sending=request.extensions.get(ON_SENDING, _nobody_listens),
+    )
+
+
+def _nobody_listens() -> None:
+    """Nobody wants to know."""
+
+
+def _written(ask: Ask, route: Route) -> tuple[bytes, bytes]:
     if route.proxy is None or route.is_secure:
-        return request_head(request, request.url.raw_path), body
+        return request_head(ask.method, ask.url.raw_path, ask.headers), ask.body
     # RFC 9112, 3.2.2: a proxy is told the whole address.
     words = route.proxy.authorization
     more = b"Proxy-Authorization: " + words + b"\r\n" if words else b""
-    target = b"http://" + request.url.netloc + request.url.raw_path
-    return request_head(request, target, more), body
+    target = b"http://" + ask.url.netloc + ask.url.raw_path
+    return request_head(ask.method, target, ask.headers, more), ask.body
 
 
 def _from_environment(

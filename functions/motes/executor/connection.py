@@ -30,21 +30,17 @@ _MAKING: Final = Lock()
 
 
 class EngineClient(httpx.AsyncClient):
-    """httpx's client over the engine. `asked` is `send` without what a vendor has no part in: redirects,
-    cookies, authentication of httpx's own.
+    """httpx's client over the engine, which can also be asked without what a vendor has no part in:
+    redirects, cookies, authentication of httpx's own.
     """
 
     def __init__(self, engine: Transport) -> None:
         super().__init__(transport=engine, **_SETTINGS)
-        self._engine = engine
+        self.engine = engine
 
-    async def asked(self, request: httpx.Request) -> httpx.Response:
-        """The answer, its body not yet read. Raises as `send` does."""
-        if any(self.event_hooks.values()):
-            return await self.send(request, stream=True)
-        response = await self._engine.handle_async_request(request)
-        response.request = request
-        return response
+    def is_by_itself(self, url: httpx.URL) -> bool:
+        """Whether nobody but the engine has a part in such a request."""
+        return not any(self.event_hooks.values()) and self.engine.takes(url)
 
 
 def open_client(

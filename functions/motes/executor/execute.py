@@ -8,7 +8,6 @@ there is another attempt.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final, TypeAlias
 
 import httpx
@@ -125,7 +124,8 @@ class Attempt:
         self._pump = Pump(self._dispatch.demuxer(), self._dispatch.parser(), self._transmitter)
         self._stage = Attempt._ask
         try:
-            self._exchange.send(self._request())
+            wire = self._dispatch.sign(self._dispatch.request, self._run.options.now())
+            self._exchange.send(wire, self._dispatch.timeouts.connect)
         except failures.NETWORK as failure:
             return self._unanswered(failure)
         return await self._ask()
@@ -235,16 +235,6 @@ class Attempt:
             raise TimeoutError
         return []
 
-    def _request(self) -> httpx.Request:
-        wire = self._dispatch.sign(self._dispatch.request, self._run.options.now())
-        return self._run.http.build_request(
-            wire.method,
-            _parsed(wire.url),
-            headers=wire.raw_headers,
-            content=wire.body,
-            timeout=httpx.Timeout(None, connect=self._dispatch.timeouts.connect),
-        )
-
     def _while_reading(self, failure: Exception) -> VendorError:
         if isinstance(failure, TimeoutError) and self._received and self._is_quiet():
             return failures.quiet(self._dispatch.timeouts)
@@ -305,12 +295,6 @@ class Attempt:
         )
         self._transmitter.fail("dispatch-parse", error)
         return self._transmitter.drain()
-
-
-@lru_cache(maxsize=64)
-def _parsed(url: str) -> httpx.URL:
-    """Parsing an address takes as long as sending the request, and a vendor has few. Raises InvalidURL."""
-    return httpx.URL(url)
 
 
 def _patched(dispatch: Dispatch, pause: Continue) -> Dispatch:
