@@ -286,7 +286,7 @@ class MotesOptions(_Open):
     dialect: str | None = None
     background: Flag | None = None
     keep: Flag = False
-    on_disconnect: str | None = Field(default=None, pattern=r"^(cancel|detach(:[0-9]{1,6})?)$")
+    on_disconnect: str | None = None
     inline_files: Flag = False
     resolve_links: Flag = False
 

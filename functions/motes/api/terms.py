@@ -4,6 +4,7 @@ happens when he leaves.
 Must never promise what the host cannot keep: one that does not see a reader leave cannot act on it.
 """
 
+import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -17,6 +18,7 @@ from motes.runs.departure import Departure
 from motes.settings import Settings
 
 _PLACE: Final = "motes.on_disconnect"
+_WORD: Final = re.compile(r"cancel|detach(:[0-9]{1,6})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,12 @@ def _departure(word: str | None, scope: Mapping[str, Any], is_resumable: bool) -
     if word is None:
         # Nobody asks for a run that can be joined again to have it end when he is cut off.
         return Departure("detach" if is_resumable else "cancel")
+    if not _WORD.fullmatch(word):
+        raise InvalidRequest(
+            f"{_PLACE}: must be `cancel`, `detach`, or `detach:` and a number of seconds",
+            param=_PLACE,
+            code="invalid_value",
+        )
     then, _, seconds = word.partition(":")
     if is_blind and (then == "cancel" or seconds):
         raise InvalidRequest(
