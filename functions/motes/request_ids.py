@@ -34,7 +34,7 @@ class RequestIds:
 NO_IDS: Final = RequestIds()
 """For who only looks at a request."""
 
-PLACES: Final = (*RequestIds.__dataclass_fields__, _KEY)
+PLACES: Final = (*RequestIds.__annotations__, _KEY)
 """What may stand in braces in a header of a row; `key` is the vendor's key once more."""
 
 

@@ -69,7 +69,8 @@ def _parser(names: Sequence[str]) -> argparse.ArgumentParser:
         prog="motes", description="One stream of small messages out of every language-model vendor's own."
     )
     parser.add_argument("--version", action="version", version=f"motes {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    # Told `prog`, argparse does not load what it would measure the terminal with to find it out.
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", prog="motes")
     for name in names:
         import_module(f"motes.cli.{name}").add_to(commands)
     return parser
