@@ -12,7 +12,9 @@ from fakes.run_stand import USER, Stand
 from fakes.run_streams import events_of, lines_of, message_of, text_of
 from fakes.stored_vendor import Script
 from fakes.virtual_time import in_virtual_time
+from motes.codec import from_wire
 from motes.errors import StoreError
+from motes.runs.pages import pages_of
 
 MODELS = {"openai": "openai/m", "gemini": "gemini/gemini-3-flash-preview"}
 SCRIPT = Script(
@@ -207,15 +209,34 @@ async def test_a_run_tells_what_it_used(tmp_path):
     assert (usage["prompt"], usage["completion"]) == Script().usage
 
 
+def torn(stand, run, got, **changes):
+    """The store keeps no more of the run than its first four particles."""
+    page = next(pages_of(1, [from_wire(line) for line in lines_of(got)[:4]], 10**6))
+    stand.store.kept[run] = [page]
+    stand.store.runs[run] = replace(stand.store.runs[run], last_seq=4, **changes)
+
+
 @in_virtual_time
 async def test_who_stands_where_a_journal_that_is_not_whole_ends_is_told_so(tmp_path):
     stand, run, got = await told(tmp_path, "openai")
     await stand.gateway.runs.settled()
-    last = len(lines_of(got))
-    path = f"/v1/runs/{run}/particles?after={last}"
-    assert (await stand.ask("GET", path, stand.owner))[2] == b""
-    # The store failed when the last page was to be written: the run is over, and its end is not kept.
-    stand.store.kept[run][-1] = replace(stand.store.kept[run][-1], is_last=False)
-    _, _, rest = await stand.ask("GET", path, stand.owner)
+    path = f"/v1/runs/{run}/particles?after="
+    assert (await stand.ask("GET", f"{path}{len(lines_of(got))}", stand.owner))[2] == b""
+    torn(stand, run, got)
+    _, _, rest = await stand.ask("GET", f"{path}4", stand.owner)
     issue, end = lines_of(rest)
     assert ("run_abandoned" in str(issue), end["cg"]) == (True, "end")
+
+
+@in_virtual_time
+async def test_who_had_more_than_the_journal_of_a_killed_process_is_told_that_the_run_is_cut(tmp_path):
+    stand, run, got = await told(tmp_path, "openai")
+    await stand.gateway.runs.settled()
+    torn(stand, run, got, state="running", outcome=None, worker="gone", lease_until=0.0, handle=None)
+    # The journal goes on with an issue and an end, where he has two pieces of the answer.
+    for _ in range(2):
+        _, _, rest = await stand.ask("GET", f"/v1/runs/{run}/particles?after=6", stand.owner)
+        issue, end = lines_of(rest)
+        assert ("run_abandoned" in str(issue), end["cg"]) == (True, "end")
+        await stand.gateway.runs.settled()
+    assert (await stand.ask("GET", f"/v1/runs/{run}/particles?after=7", stand.owner))[0] == 400

@@ -13,7 +13,7 @@ from motes import particles as p
 from motes.errors import StoreError, VendorError
 from motes.executor.run import Batch
 from motes.runs.departure import Departure
-from motes.runs.live import LiveRun
+from motes.runs.live import ABANDONED, LiveRun
 from motes.runs.orders import Means
 from motes.runs.pages import Reading
 from motes.runs.service import OPEN, Runs
@@ -57,16 +57,23 @@ class Follower:
                 await self._runs.take(self._run, self._means)
 
     async def _had_all(self) -> bool:
-        """Whether the reader came with the whole of a run that is over, its end included."""
+        """Whether the reader came with the whole of a run that is over, its end included. Where a process was
+        killed he may have had more than its journal: then other words stand at his place.
+        """
+        words = await self._last_words()
+        return any(isinstance(one, p.End) for one in words) and not any(map(_is_abandonment, words))
+
+    async def _last_words(self) -> Batch:
+        """The last two particles of a run that ends where the reader stands, if it does."""
         run, tape, at = self._run, self._tape, self._reading.at
         if tape is not None:
-            return tape.end is not None and tape.last == at
+            return tape.particles[-2:] if tape.last == at else []
         if not run.is_resumable or run.state != "finished" or not 0 < run.last_seq == at:
-            return False
+            return []
+        before = max(0, at - 2)
         with suppress(StoreError):
-            last = await self._runs.desk.store.pages(run.id, after=at - 1, limit=1)
-            return any(page.is_last for page in last)
-        return False
+            return Reading(before).taken(await self._runs.desk.store.pages(run.id, after=before, limit=2))
+        return []
 
     async def _asked(self, mode: Mode) -> AsyncGenerator[Batch, None]:
         """The vendor's own copy, whatever the journal has."""
@@ -141,7 +148,12 @@ class Follower:
         return self._asked("replay") if reads_vendor else None
 
 
+def _is_abandonment(particle: p.Particle) -> bool:
+    error = particle.error if isinstance(particle, p.Issue) else None
+    return error is not None and error.code == ABANDONED
+
+
 def _cut() -> Batch:
     message = "what is kept of this run stops before its end"
-    error = VendorError(message=message, kind="stream_truncated", code="run_abandoned")
+    error = VendorError(message=message, kind="stream_truncated", code=ABANDONED)
     return [p.Issue("dispatch-read", message, error), p.End("done-dispatch-closed")]

@@ -18,6 +18,8 @@ from motes.runs.tape import Tape
 
 Stop = Literal["cancelled", "lost", "shutdown"]
 
+ABANDONED: Final = "run_abandoned"
+"""The code of the error by which a run ends whose process was gone, and which lives on nowhere."""
 _NOTED: Final = frozenset({p.HandleSet, p.RetryReset, p.Note, p.Warn, p.Metrics, p.Issue, p.End})
 _OWN_CODES: Final = frozenset({"platform_deadline", "shutdown"})
 _LINE_PHASES: Final = frozenset({"dispatch-read", "dispatch-fetch"})

@@ -23,7 +23,7 @@ from motes.executor.run import Batch, Options
 from motes.runs.books import Books, NoBooks
 from motes.runs.departure import Departure
 from motes.runs.keeper import Keeper
-from motes.runs.live import LiveRun
+from motes.runs.live import ABANDONED, LiveRun
 from motes.runs.orders import Means, Order
 from motes.runs.record import Desk, Record
 from motes.runs.tape import Tape
@@ -385,7 +385,7 @@ class Runs:
 
 async def _abandoned() -> AsyncGenerator[Batch, None]:
     message = "the process that served this run is gone, and the run lives on nowhere"
-    error = VendorError(message=message, kind="stream_truncated", code="run_abandoned")
+    error = VendorError(message=message, kind="stream_truncated", code=ABANDONED)
     yield [p.Issue("dispatch-read", message, error), p.End("issue-dispatch-rpc")]
 
 
