@@ -55,7 +55,10 @@ def sent_parts(upstream: Upstream) -> list[dict[str, Any]]:
     return parts
 
 
-@pytest.mark.parametrize("declared", ["image/png", "application/octet-stream"])
+@pytest.mark.parametrize(
+    "declared",
+    ["image/png", "application/octet-stream", "", "png", "image/jpeg,x", 'a/b";c=d, e', "image/\xfc"],
+)
 def test_an_image_is_fetched_once_and_sent_inline(
     tmp_path: Path, upstream: Upstream, web: Upstream, declared: str
 ) -> None:

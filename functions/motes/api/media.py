@@ -5,6 +5,7 @@ Must never fetch for a vendor that does it itself, more than a few in one reques
 
 import asyncio
 import base64
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -14,7 +15,9 @@ from motes.executor.public_fetch import Allowance, NotFetched, Rules, fetch_publ
 
 MAX_FILES: Final = 20
 _ADDRESSES: Final = ("http://", "https://")
-_NAMELESS: Final = ("", "application/octet-stream", "binary/octet-stream")
+_NAMELESS: Final = ("application/octet-stream", "binary/octet-stream")
+# RFC 6838, 4.2: what else a server writes there would end up in the middle of the data URL.
+_TYPE: Final = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*")
 
 
 async def with_media(request: ChatRequest, rules: Rules | None, max_bytes: int) -> ChatRequest:
@@ -60,7 +63,8 @@ async def _one(url: str, place: str, rules: Rules, allowance: Allowance) -> str:
             param=place,
             code="file_not_fetched",
         ) from None
-    mime = _told_by(file.data) if file.mime in _NAMELESS else file.mime
+    is_named = file.mime not in _NAMELESS and _TYPE.fullmatch(file.mime) is not None
+    mime = file.mime if is_named else _told_by(file.data)
     return f"data:{mime};base64,{base64.b64encode(file.data).decode()}"
 
 
