@@ -14,6 +14,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from motes.dataclass import dataclass
@@ -155,7 +156,12 @@ def hash_of(secret: str) -> str:
 
 def owner_of(key: CallerKey) -> str:
     """Whose runs are this key's: a hash of its hash, so that the record of a run opens nothing."""
-    return hmac.new(b"motes run owner", key.hash.encode(), "sha256").hexdigest()[:_OWNER_CHARS]
+    return _owner(key.hash)
+
+
+@lru_cache(maxsize=256)
+def _owner(hash: str) -> str:
+    return hmac.new(b"motes run owner", hash.encode(), "sha256").hexdigest()[:_OWNER_CHARS]
 
 
 def _opens(key: CallerKey | None) -> bool:

@@ -28,6 +28,8 @@ _WORDS: Final[Mapping[type, tuple[str, ...]]] = {
     p.ResponseId: ("id",),
     p.ProviderInfra: ("label",),
 }
+# What stands in a URL as it is (RFC 3986, 2.3).
+_UNRESERVED: Final = re.compile(r"[A-Za-z0-9._~-]*")
 _ERROR_WORDS: Final = ("message", "code", "type", "request_id")
 
 
@@ -44,7 +46,7 @@ def parts_of(secret: str | None) -> tuple[str, ...]:
 def masked(text: str, secrets: Sequence[str]) -> str:
     """The text without the secrets, and without the head of one, as far as the text follows it."""
     for secret in secrets:
-        for form in dict.fromkeys((secret, quote(secret, safe=""))):
+        for form in (secret,) if _UNRESERVED.fullmatch(secret) else (secret, quote(secret, safe="")):
             text = _without(text, form)
     return text
 

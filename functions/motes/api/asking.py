@@ -28,6 +28,7 @@ from motes.egress.reply import Reply, signature_format
 from motes.errors import StoreError, Unauthenticated
 from motes.executor.run import Batch
 from motes.runs.orders import Order
+from motes.store.records import CallerKey
 from motes.store.runs import ReplyForm, StoredRun
 from motes.vendors.catalogue import Route, speaking
 
@@ -159,7 +160,7 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
         from motes.api.media import with_media  # Few requests name an address.
 
         request = await with_media(request, gateway.fetching, gateway.settings.max_body_bytes)
-    named = _conversation(request, headers, admission.key.owner)
+    named = _conversation(request, headers, admission.key)
     keys = (own_key,) if own_key else await gateway.keys_of(vendor)
     dispatch, secret = dispatched(gateway, request, Route(vendor, route.model), keys, named)
     run_id = gateway.new_id()
@@ -183,7 +184,7 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
     )
 
 
-def _conversation(request: ChatRequest, headers: Headers, owner: str) -> Callable[[], str]:
+def _conversation(request: ChatRequest, headers: Headers, key: CallerKey) -> Callable[[], str]:
     """What gives the conversation's name, which few vendors need. Raises InvalidRequest for a given one that
     is none.
     """
@@ -196,6 +197,6 @@ def _conversation(request: ChatRequest, headers: Headers, owner: str) -> Callabl
     def name() -> str:
         from motes.api.conversation import made_name
 
-        return given or made_name(request, owner)
+        return given or made_name(request, key.owner)
 
     return name

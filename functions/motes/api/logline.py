@@ -4,9 +4,12 @@ Must never be given a body, a key, a header or a URL.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+# Printable ASCII without blanks, quotes, equals signs and backslashes.
+_PLAIN: Final = re.compile(r"[!#-<>-\[\]-~]+")
 _FIELD_CHARS: Final = 300
 """What is longer was somebody else's words."""
 
@@ -36,5 +39,4 @@ def _value(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
     text = str(value)
-    plain = text.isascii() and text.isprintable() and not any(mark in text for mark in ' "=\\')
-    return text if plain and text else json.dumps(text)
+    return text if _PLAIN.fullmatch(text) else json.dumps(text)

@@ -47,6 +47,7 @@ class PriceBook:
         self._own = {label: Rates(**rates.model_dump()) for label, rates in settings.prices.items()}
         self._has_list = settings.price_list == "genai-prices"
         self._found: dict[str, Future[Price | None]] = {}
+        self._known: dict[str, Price | None] = {}
         self._threads: ThreadPoolExecutor | None = None
 
     def begin(self, label: str) -> None:
@@ -57,6 +58,7 @@ class PriceBook:
             self._threads = self._threads or ThreadPoolExecutor(1, "motes-prices")
             if len(self._found) >= _MOST:
                 self._found.clear()
+                self._known.clear()
             vendor, _, model = label.partition("/")
             self._found[label] = self._threads.submit(self._look_up, self._vendors.get(vendor), model)
 
@@ -80,10 +82,13 @@ class PriceBook:
         return label in self._own or not self._has_list or (found is not None and found.done())
 
     def _price(self, label: str) -> Price | None:
+        if label in self._known:
+            return self._known[label]
         own, found = self._own.get(label), self._found.get(label)
         if own is not None or found is None or not found.done():
             return own
-        return found.result()
+        self._known[label] = found.result()
+        return self._known[label]
 
 
 class ListedPrice:

@@ -108,19 +108,28 @@ async def while_present(receive: Receive, work: Coroutine[Any, Any, None], reque
     Call it once the request's body has been read: from then on the client has nothing to say but that it
     left.
     """
-    task = asyncio.create_task(work)
+    task, has_left = asyncio.current_task(), False
+    assert task is not None  # noqa: S101 (a coroutine that runs is in a task here)
+
+    def on_departure(_: "asyncio.Task[None]") -> None:
+        nonlocal has_left
+        has_left = True
+        task.cancel()
+
     watch = asyncio.create_task(_departure(receive))
+    watch.add_done_callback(on_departure)
     try:
-        await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        watch.cancel()
-        if not task.done():
-            task.cancel()
-        await asyncio.wait({task, watch})
-    if task.cancelled():
+        await work
+    except asyncio.CancelledError:
+        # Who else cancels, means the whole request.
+        if not has_left or task.cancelling() > 1:
+            raise
         _log.info(logline("client_gone", request_id=request_id))
-    else:
-        task.result()
+    finally:
+        watch.remove_done_callback(on_departure)
+        watch.cancel()
+        if has_left:
+            task.uncancel()
 
 
 async def _departure(receive: Receive) -> None:

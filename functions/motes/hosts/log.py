@@ -5,6 +5,7 @@ Must never write a body, a key or a URL: an `Observer` is not even told them.
 
 import logging
 import sys
+import time
 from typing import Final
 
 from motes import particles as p
@@ -85,10 +86,25 @@ class LogObserver:
         )
 
 
+class _Lines(logging.Formatter):
+    """The standard library's, that writes the time down once a second."""
+
+    _second = -1
+    _told = ""
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802 (its name)
+        """See `logging.Formatter`."""
+        second = int(record.created)
+        if second != self._second:
+            self._second = second
+            self._told = time.strftime(datefmt or self.default_time_format, self.converter(second))
+        return f"{self._told},{int(record.msecs):03d}"
+
+
 def log_to_stderr(level: int = logging.INFO) -> None:
     """Write the log of this process to standard error, one event a line."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    handler.setFormatter(_Lines("%(asctime)s %(levelname)s %(message)s"))
     root = logging.getLogger()
     root.addHandler(handler)
     root.setLevel(level)

@@ -80,7 +80,7 @@ def value_fault(value: str) -> str | None:
         return "must have no line break or control character in it"
     if value != value.strip():
         return "must have no white space around it"
-    if any(ord(mark) > 0xFF for mark in value):
+    if not value.isascii() and any(ord(mark) > 0xFF for mark in value):
         return "must have no characters beyond Latin-1 in it"
     return None
 
