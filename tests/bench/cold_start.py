@@ -1,4 +1,5 @@
-"""What a cold start of the streaming function costs, against loading the three packages it rests on.
+"""What a cold start of the streaming function costs, against loading the three packages it rests on: until it
+asks for work, and until the first text of a stream from a vendor without TLS is with the caller.
 
     uv run python tests/bench/cold_start.py [rounds] [artefact]
 
@@ -18,10 +19,15 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+import httpx
+
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from fakes.aws_lambda import FakeLambda  # noqa: E402 (needs the path above)
+from bench.gauge import cpu_seconds  # noqa: E402 (needs the path above)
+from fakes.aws_lambda import FakeLambda  # noqa: E402
+from fakes.serving import AUTH, KEY, STREAM, vendor_row  # noqa: E402
+from fakes.upstream import HELLO, Upstream  # noqa: E402
 
 PYTHON = Path(sys.base_exec_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
 TELL = """
@@ -61,17 +67,28 @@ def of_program(artefact: Path, program: str) -> Cost:
     return Cost(*json.loads(told.stdout))
 
 
-def of_start(artefact: Path, home: Path) -> Cost:
-    """The cost from the start of the process to its first request for work, as it logs it itself."""
+def of_start(artefact: Path, home: Path, vendor: Upstream) -> tuple[Cost, Cost]:
+    """The cost from the start of the process to its first request for work, as it logs it itself, and to the
+    first text of a stream.
+    """
+    (home / "motes.toml").write_text(vendor_row(vendor.base_url))
+    vendor.play(*HELLO)
     environ = {
         "MOTES_HOME": str(home),
+        "MOTES_CONFIG": str(home / "motes.toml"),
+        "MOTES_API_KEY": KEY,
         "LAMBDA_TASK_ROOT": str(artefact),
         "LAMBDA_RUNTIME_DIR": "/nonexistent",
     }
     with FakeLambda([str(artefact / "bootstrap"), str(home / "python")], environ) as function:
         function.warm()
         ready = function.line("ready")
-    return Cost(ready["cpu_ms"], ready["peak_kib"] / 1024)
+        with httpx.stream(
+            "POST", f"{function.url}/v1/chat/completions", headers=AUTH, json=STREAM, trust_env=False
+        ) as response:
+            any('"content":"' in text for text in response.iter_text())
+            spent = cpu_seconds([function.pid]) * 1000
+        return Cost(ready["cpu_ms"], ready["peak_kib"] / 1024), Cost(spent, function.rss() / 2**20)
 
 
 def built(folder: Path) -> Path:
@@ -96,11 +113,12 @@ def main(rounds: int, artefact: Path | None) -> None:
     try:
         interpreter(home)
         artefact = artefact or built(home / "artefact")
-        costs: dict[str, list[Cost]] = {name: [] for name in [*PROGRAMS, "first /next"]}
-        for warm in (False, *[True] * rounds):
-            told = [of_program(artefact, program) for program in PROGRAMS.values()]
-            for name, cost in zip(costs, [*told, of_start(artefact, home)], strict=True):
-                costs[name] += [cost] if warm else []
+        costs: dict[str, list[Cost]] = {name: [] for name in [*PROGRAMS, "first /next", "first text"]}
+        with Upstream() as vendor:
+            for warm in (False, *[True] * rounds):
+                told = [of_program(artefact, program) for program in PROGRAMS.values()]
+                for name, cost in zip(costs, [*told, *of_start(artefact, home, vendor)], strict=True):
+                    costs[name] += [cost] if warm else []
         report(costs)
     finally:
         shutil.rmtree(home)
