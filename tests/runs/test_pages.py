@@ -47,7 +47,8 @@ def test_a_page_that_is_missing_is_never_passed_over():
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"no page", zlib.compress(b"{"), zlib.compress(b"[]\n[]"), zlib.compress(b"{}")]
+    "body",
+    [b"", b"no page", "text", None, zlib.compress(b"{"), zlib.compress(b"[]\n[]"), zlib.compress(b"{}")],
 )
 def test_a_page_that_cannot_be_read_is_no_page(body):
     with pytest.raises(StoreError):

@@ -91,7 +91,7 @@ def _particles(page: Page) -> list[p.Particle]:
     try:
         held = jsontext.loads(zlib.decompress(page.body))
         particles = [from_wire(one) for one in held] if isinstance(held, list) else []
-    except (zlib.error, ValueError, AttributeError):
+    except (zlib.error, AttributeError, TypeError, ValueError):
         raise StoreError(f"page {page.first} of the journal cannot be read") from None
     if len(particles) != page.last - page.first + 1:
         raise StoreError(f"page {page.first} of the journal is not whole")
