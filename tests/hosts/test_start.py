@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from fakes.serving import ASK
+from fakes.serving import ASK, STREAM
 from fakes.upstream import HELLO
 from hosts.commands import caller, odd
 from motes.dialects.base import DialectName
@@ -67,6 +67,12 @@ def loaded(function):
     return set(re.findall(r"^import time: .*\| +(\S+)$", "\n".join(function.log), flags=re.MULTILINE))
 
 
+def unasked_packages(names):
+    """What is among these modules and nobody decided to load."""
+    packages = {name.partition(".")[0] for name in names}
+    return packages - sys.stdlib_module_names - HOOKS - OPTIONAL - ALLOWED
+
+
 def test_nothing_is_loaded_before_the_first_request_that_it_may_not_need(launch):
     function = launch([sys.executable, "-X", "importtime", "-m", "motes.hosts.stream"]).warm()
     names = loaded(function)
@@ -79,8 +85,7 @@ def test_nothing_is_loaded_before_the_first_request_that_it_may_not_need(launch)
     } <= names
     assert not names & HEAVY
     assert not [name for name in names if HOUSES.match(name)]
-    packages = {name.partition(".")[0] for name in names}
-    assert packages - sys.stdlib_module_names - HOOKS - OPTIONAL - ALLOWED == set()
+    assert unasked_packages(names) == set()
     assert len([name for name in names if name.startswith("motes.")]) <= MODULES
 
 
@@ -93,6 +98,18 @@ def test_only_the_house_that_is_asked_for_is_loaded(launch, upstream):
         after = client.get("/census").json()["houses"]
     assert not houses(before)
     assert houses(after) == {"openai-chat"}
+
+
+def test_a_stream_needs_no_package_that_the_start_may_not_load(launch, upstream):
+    upstream.play(*HELLO)
+    function = launch([sys.executable, "-X", "importtime", "-m", "motes.hosts.stream"]).warm()
+    with caller(function) as client:
+        assert "[DONE]" in client.post(CHAT, json=STREAM).text
+    function.line("request")
+    names = loaded(function)
+    assert "motes.dialects.openai_chat" in names
+    assert not names & HEAVY
+    assert unasked_packages(names) == set()
 
 
 def test_a_module_that_cannot_be_imported_is_told_to_the_platform(launch, tmp_path):
