@@ -6,7 +6,7 @@ store. Must never hold a field that a run has not.
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from typing import Any, Final, TypeVar
 
 from motes.errors import StoreError
@@ -23,7 +23,16 @@ KEEP_SECONDS: Final = 14 * 24 * 3600.0
 
 def fields_of(run: StoredRun) -> dict[str, Any]:
     """The fields that have a value."""
-    return {name: value for name, value in asdict(run).items() if value is not None}
+    return {name: value for name, value in _members(run).items() if value is not None}
+
+
+def _members(value: Any) -> dict[str, Any]:
+    """As `asdict` gives them, which copies every text and number."""
+    found = {field: getattr(value, field) for field in value.__slots__}
+    return {
+        name: _members(one) if isinstance(one, ReplyForm | UpstreamHandle) else one
+        for name, one in found.items()
+    }
 
 
 def run_of(given: Any) -> StoredRun:

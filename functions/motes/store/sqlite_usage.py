@@ -5,6 +5,7 @@ Each method is done whole or not at all. Must never be used over a network's fil
 
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -35,6 +36,7 @@ _COLUMNS: Final = (
     "margin",
     "context",
 )
+_values: Final = attrgetter(*_COLUMNS)
 _LIST: Final = ", ".join(f'"{name}"' for name in _COLUMNS)
 _MAKE: Final = (
     """CREATE TABLE IF NOT EXISTS usage (
@@ -60,7 +62,7 @@ class SqliteUsage:
 
     async def add(self, rows: Sequence[UsageRow]) -> None:
         """See `UsageStore`."""
-        values = [tuple(getattr(row, name) for name in _COLUMNS) for row in rows]
+        values = [_values(row) for row in rows]
         outdated = self._now() - self._days * DAY
 
         def added(db: "Connection") -> None:
