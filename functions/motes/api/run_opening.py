@@ -36,7 +36,8 @@ def open_runs(
         store=store,
         worker=secrets.token_hex(8),
         now=time.time,
-        trouble=_note,
+        told=_told,
+        trouble=_troubled,
         lease_s=settings.lease_s,
         run_keep_s=settings.run_keep_s,
         journal_keep_s=settings.journal_keep_s,
@@ -79,5 +80,9 @@ class Finding:
         )
 
 
-def _note(event: str, **fields: Any) -> None:
+def _told(event: str, **fields: Any) -> None:
     _log.info(logline(event, **fields))
+
+
+def _troubled(event: str, **fields: Any) -> None:
+    _log.warning(logline(event, **fields))

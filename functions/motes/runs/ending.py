@@ -102,7 +102,7 @@ class Ending:
         except (NotRemoved, MotesError) as failure:
             self._desk.trouble("upstream_delete_failed", run=run.id, vendor=run.vendor, reason=str(failure))
             return False
-        self._desk.trouble("upstream_deleted", run=run.id, vendor=run.vendor, handle=handle.type)
+        self._desk.told("upstream_deleted", run=run.id, vendor=run.vendor, handle=handle.type)
         return True
 
     async def _counted(self, run: LiveRun, handle: p.UpstreamHandle) -> None:
@@ -129,7 +129,7 @@ class Ending:
         except (FetchFailed, MotesError) as failure:
             self._desk.trouble("upstream_cancel_failed", run=run.id, vendor=run.vendor, reason=str(failure))
             return
-        self._desk.trouble("upstream_cancelled", run=run.id, vendor=run.vendor, stopped=stopped)
+        self._desk.told("upstream_cancelled", run=run.id, vendor=run.vendor, stopped=stopped)
 
 
 def _is_counted(run: LiveRun) -> bool:

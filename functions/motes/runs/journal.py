@@ -9,7 +9,7 @@ from typing import Final
 
 from motes.errors import StoreError
 from motes.runs.pages import pages_of, size_of
-from motes.runs.record import Desk, Record, Trouble
+from motes.runs.record import Desk, Record, Note
 from motes.runs.tape import Tape
 from motes.store.runs import Page
 
@@ -51,7 +51,7 @@ async def _fuller(tape: Tape, desk: Desk) -> None:
         seen = tape.last
 
 
-async def _appended(record: Record, page: Page, trouble: Trouble) -> bool:
+async def _appended(record: Record, page: Page, trouble: Note) -> bool:
     delay = _FIRST_DELAY
     for left in reversed(range(_TRIES)):
         try:

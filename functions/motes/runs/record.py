@@ -21,8 +21,8 @@ _SECONDS: Final = 3.0
 _LOOK_SECONDS: Final = 0.7
 
 
-class Trouble(Protocol):
-    """Hears what went wrong beside a run: an event's name, and fields that hold no secret."""
+class Note(Protocol):
+    """Hears what happened beside a run: an event's name, and fields that hold no secret."""
 
     def __call__(self, event: str, **fields: Any) -> None:
         """One event."""
@@ -39,7 +39,9 @@ class Desk:
     store: RunStore
     worker: str
     now: Callable[[], float]
-    trouble: Trouble
+    told: Note
+    """Hears what is worth a line, `trouble` what went wrong."""
+    trouble: Note
     lease_s: float = 60.0
     run_keep_s: float = 86_400.0
     journal_keep_s: float = 86_400.0

@@ -177,7 +177,7 @@ class Runs:
                 yield batch
         cut, live.cut = live.cut, None
         if cut is not None:
-            self.desk.trouble("rejoining", run=live.id, reason=cut.text)
+            self.desk.told("rejoining", run=live.id, reason=cut.text)
             async with aclosing(self._rejoined(live, options, cut)) as told:
                 async for batch in told:
                     yield batch
@@ -257,7 +257,7 @@ class Runs:
             await record.update(state="running", outcome=None, ended=None, kept_until=None)
         tape = await self._rewound(claimed)
         live = LiveRun(record, seq=tape.last, tape=tape, secret=means.secret)
-        self.desk.trouble("run_taken", run=run.id, vendor=run.vendor, last_seq=tape.last)
+        self.desk.told("run_taken", run=run.id, vendor=run.vendor, last_seq=tape.last)
         if tape.end is not None:
             # It was over, and its process was gone before it could say so.
             live.end = tape.end
