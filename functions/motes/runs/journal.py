@@ -9,7 +9,7 @@ from typing import Final
 
 from motes.errors import StoreError
 from motes.runs.pages import pages_of, size_of
-from motes.runs.record import Desk, Record, Note
+from motes.runs.record import Desk, Note, Record
 from motes.runs.tape import Tape
 from motes.store.runs import Page
 
