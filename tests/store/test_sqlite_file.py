@@ -77,6 +77,29 @@ async def test_a_bug_is_told_to_who_waits_and_the_next_is_served(file):
     assert await file.do(kept("next")) == "next"
 
 
+async def test_who_asks_while_a_bug_is_being_told_is_served_too(file):
+    def bug(db):
+        raise ZeroDivisionError
+
+    for n in range(200):
+        asked = [asyncio.create_task(file.do(work)) for work in (bug, bug, kept(f"w{n}"))]
+        async with asyncio.timeout(5):
+            await asyncio.gather(*asked, return_exceptions=True)
+            assert await file.do(kept(f"next{n}")) == f"next{n}"
+
+
+async def test_who_asks_while_the_thread_breaks_off_is_told(file):
+    def breaks_off(db):
+        raise SystemExit
+
+    with pytest.raises(StoreError, match="words cannot be kept now"):
+        await file.do(breaks_off)
+    async with asyncio.timeout(5):
+        told = await asyncio.gather(*[file.do(words) for _ in range(3)], return_exceptions=True)
+        assert all(isinstance(one, StoreError) or one == set() for one in told)
+        assert await file.do(kept("after")) == "after"
+
+
 async def test_what_nobody_waits_for_any_more_is_not_begun(file):
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0):

@@ -9,6 +9,7 @@ waits for any more.
 """
 
 import asyncio
+import logging
 import os
 import threading
 import time
@@ -25,6 +26,8 @@ from motes.errors import MotesError, StoreError
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
     from sqlite3 import Connection
+
+_log = logging.getLogger("motes.store")
 
 T = TypeVar("T")
 
@@ -105,12 +108,13 @@ class SqliteFile:
         with ExitStack() as undo:
             undo.callback(self._broken_off)
             while asked := self._next():
-                bug = _Outcome(error=StoreError(f"{self.path}: {self._subject} cannot be kept now"))
-                outcomes = [bug] * len(asked)
+                outcomes = [self._no_outcome()] * len(asked)
                 try:
                     outcomes = self._outcomes([one.work for one in asked])
+                except Exception as bug:
+                    # A bug of ours, which is no reason to leave the others without an answer.
+                    _log.exception("store_bug path=%s error=%s", self.path.name, type(bug).__name__)
                 finally:
-                    # Nobody waits for ever, even where the thread breaks off.
                     _tell(asked, outcomes)
             undo.pop_all()
 
@@ -125,7 +129,14 @@ class SqliteFile:
         return asked
 
     def _broken_off(self) -> None:
-        self._is_served = False
+        """There is no thread any more. Nobody waits for ever: not who asked while it ended, either."""
+        with self._guard:
+            left, self._waiting = self._waiting, []
+            self._is_served = False
+        _tell(left, [self._no_outcome()] * len(left))
+
+    def _no_outcome(self) -> _Outcome:
+        return _Outcome(error=StoreError(f"{self.path}: {self._subject} cannot be kept now"))
 
     def _outcomes(self, works: "Sequence[Callable[[Connection], Any]]") -> list[_Outcome]:
         import sqlite3
