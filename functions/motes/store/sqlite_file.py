@@ -9,7 +9,6 @@ waits for any more.
 """
 
 import asyncio
-import logging
 import os
 import threading
 import time
@@ -26,8 +25,6 @@ from motes.errors import MotesError, StoreError
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
     from sqlite3 import Connection
-
-_log = logging.getLogger("motes.store")
 
 T = TypeVar("T")
 
@@ -97,7 +94,7 @@ class SqliteFile:
         from concurrent.futures import ThreadPoolExecutor
 
         with ExitStack() as undo:
-            undo.callback(self._broken_off)
+            undo.callback(self._not_begun)
             if self._thread is None:
                 self._thread = ThreadPoolExecutor(1, "motes")
             self._thread.submit(self._serve)
@@ -111,10 +108,8 @@ class SqliteFile:
                 outcomes = [self._no_outcome()] * len(asked)
                 try:
                     outcomes = self._outcomes([one.work for one in asked])
-                except Exception as bug:
-                    # A bug of ours, which is no reason to leave the others without an answer.
-                    _log.exception("store_bug path=%s error=%s", self.path.name, type(bug).__name__)
                 finally:
+                    # Nobody waits for ever, even where the thread breaks off.
                     _tell(asked, outcomes)
             undo.pop_all()
 
@@ -129,7 +124,14 @@ class SqliteFile:
         return asked
 
     def _broken_off(self) -> None:
-        """There is no thread any more. Nobody waits for ever: not who asked while it ended, either."""
+        """Serve those who have asked while a bug was being told."""
+        with self._guard:
+            self._is_served = bool(self._waiting)
+        if self._is_served and self._thread is not None:
+            self._thread.submit(self._serve)
+
+    def _not_begun(self) -> None:
+        """There is no thread: nobody waits for ever."""
         with self._guard:
             left, self._waiting = self._waiting, []
             self._is_served = False
