@@ -1,7 +1,7 @@
 """motes beside the limit and beside its peers, measured in the same rounds; prints Markdown.
 
-    uv run --group bench python -m tests.bench [slope] [burst] [paced] [live] [long] [cold]
-        [--rounds 3] [--targets motes,raw_pass] [--dialects openai-chat] [--connections 1,8,64,256]
+    uv run --group bench python -m tests.bench [slope] [burst] [paced] [live] [long] [cold] [small] [lasting]
+        [--rounds 3] [--targets motes,raw_pass] [--dialects openai-chat] [--connections 1,8,64,256] [--minutes 30]
 
 Absolute times of a shared machine mean little: each round visits every target in a new order, and a ratio is
 one of two figures of the same round. Servers have one processor, the vendor and the callers another; who is
@@ -13,7 +13,6 @@ import argparse
 import json
 import random
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,11 +24,14 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.gauge import resident_mb, tree
+from tests.bench.lasting import lasting
 from tests.bench.load import Job, cpu_until_the_first_piece
+from tests.bench.small import small
+from tests.bench.tables import say, table
 from tests.bench.targets import GATEWAY_CPU, REST_CPU, ROOT, VENDOR_PORT, Running, Target, all_targets, place
 from tests.bench.wires import DIALECTS, Script
 
-CASES = ("slope", "burst", "paced", "live", "long", "cold")
+LARGEST_MB = 64
 Figures = dict[str, list[float]]
 
 
@@ -44,7 +46,7 @@ class Bench:
         self.log = self.folder / "servers.log"
         self.running = {"direct": self.started(mock, REST_CPU, stack)}
         wanted = options.targets.split(",") if options.targets else []
-        for target in all_targets(self.folder):
+        for target in all_targets(self.folder, stack):
             if wanted and target.name not in wanted:
                 continue
             if target.note:
@@ -197,8 +199,8 @@ def long(bench: Bench) -> None:
 
     def measure(name: str, dialect: str) -> dict[str, float]:
         out = {}
-        for size in (1, 8, 48):
-            told = bench.ask(name, dialect, Script(n=1, size=size * 2**20), 1, 1)
+        for size in (1, 8, 32, LARGEST_MB):
+            told = bench.ask(name, dialect, Script(n=1, size=size * 10**6), 1, 1)
             out[f"ms a MB of {size} MB"] = told["cpu_s"] / size * 1e3
         return out
 
@@ -223,39 +225,8 @@ def cold(bench: Bench) -> None:
     table(bench, "Cold start, and memory at rest", measure, beside, bench.gateways())
 
 
-def table(
-    bench: Bench,
-    title: str,
-    measure: Callable[[str, str], dict[str, float]],
-    beside: dict[str, list[str]],
-    names: list[str],
-) -> None:
-    """Medians (least to most), and medians of ratios within a round."""
-    say(f"\n### {title}\n")
-    head: list[str] = []
-    for dialect, name, figures, of in bench.rounds(measure, names):
-        pairs = [(f, o) for f, others in beside.items() for o in others if o in names]
-        if not head:
-            head = ["dialect", "target", *figures, *(f"{f} ÷ {o}" for f, o in pairs)]
-            say(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
-        cells = [
-            f"{shown(statistics.median(v))} ({shown(min(v))} to {shown(max(v))})" for v in figures.values()
-        ]
-        ratios = [ratio(figures[f], of(o)[f]) for f, o in pairs]
-        say(f"| {' | '.join([dialect, name, *cells, *ratios])} |")
-
-
-def ratio(own: list[float], other: list[float]) -> str:
-    return f"{statistics.median(a / b if b else 0.0 for a, b in zip(own, other, strict=True)):.3g}"
-
-
-def shown(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
-def say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+# `lasting` comes last, and only where it is asked for.
+CASES = {case.__name__: case for case in (slope, burst, paced, live, long, cold, small, lasting)}
 
 
 def main() -> None:
@@ -265,6 +236,7 @@ def main() -> None:
     parser.add_argument("--targets", default="")
     parser.add_argument("--dialects", default=",".join(DIALECTS))
     parser.add_argument("--connections", default="1,8,64,256")
+    parser.add_argument("--minutes", type=float, default=30.0, help="how long `lasting` takes")
     options = parser.parse_args()
     if unknown := set(options.cases) - set(CASES):
         parser.error(f"no such case: {', '.join(sorted(unknown))}")
@@ -275,8 +247,8 @@ def main() -> None:
     with ExitStack() as stack:
         bench = Bench(options, stack)
         say(f"At rest: {', '.join(f'{name} {mb:.0f} MB' for name, mb in bench.idle_mb.items())}")
-        for case in options.cases or CASES:
-            globals()[case](bench)
+        for case in options.cases or list(CASES)[:-1]:
+            CASES[case](bench)
 
 
 if __name__ == "__main__":

@@ -121,18 +121,21 @@ async def run(job: Job) -> dict[str, Any]:
     loop = asyncio.get_running_loop()
     load, pids = Load(job), tree(job.pid)
     before, start, peak = cpu_seconds(pids), time.monotonic(), resident_mb(pids)
+    course = list[tuple[float, float]]()
     for _ in range(job.connections):
         await loop.create_connection(lambda: Caller(load), "127.0.0.1", job.port)
         if job.ramp_s:
             await asyncio.sleep(job.ramp_s / job.connections)
     while not load.done.done():
         await asyncio.wait({load.done}, timeout=0.25)
-        peak = max(peak, resident_mb(pids))
+        course.append((cpu_seconds(pids) - before, resident_mb(pids)))
+        peak = max(peak, course[-1][1])
     wall = time.monotonic() - start
     used = cpu_seconds(pids) - before
     await asyncio.sleep(SETTLE_SECONDS)
     cpu = cpu_seconds(pids) - before
-    return {"wall_s": wall, "cpu_s": cpu, "busy": used / wall, "peak_mb": peak, **checked(job, load.answers)}
+    told = {"wall_s": wall, "cpu_s": cpu, "busy": used / wall, "peak_mb": peak, "course": course}
+    return {**told, **checked(job, load.answers)}
 
 
 def checked(job: Job, answers: list[tuple[int, list[tuple[int, bytes]]]]) -> dict[str, Any]:

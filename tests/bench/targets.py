@@ -11,17 +11,22 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from botocore.session import Session
 from tests.bench.wires import PATHS
+from tests.fakes.ministack import running as ministack
+from tests.fakes.tables import TABLE, make_table
 
 ROOT = Path(__file__).parents[2]
 VENDOR_PORT = int(os.environ.get("BENCH_VENDOR_PORT", "19100"))
 KEY = "bench-key-of-the-caller"
 SECRET = "sk-bench-0123456789abcdef"
 BASES = {"openai-chat": "/v1", "anthropic-messages": "/v1", "gemini-generate": "/v1beta"}
+REGION, KEY_ID = "eu-central-1", "AKIDEXAMPLE"
 START_SECONDS = 90.0
 # Where there are two processors: the gateway has one of its own, the vendor and the callers the other.
 GATEWAY_CPU, REST_CPU = {1}, {0}
@@ -61,7 +66,9 @@ def reference(name: str, port: int, **more: Any) -> Target:
     return Target(name, command, port, **more)
 
 
-def motes(folder: Path, port: int = 19120, name: str = "motes", extra: str = "") -> Target:
+def motes(
+    folder: Path, port: int = 19120, name: str = "motes", extra: str = "", more: dict[str, str] | None = None
+) -> Target:
     """The real thing: `motes serve` with the mock vendor behind three rows, and a key to be let in."""
     rows = [
         f'[vendors.bench-{dialect.split("-")[0]}]\ndialect = "{dialect}"\nkey = "{SECRET}"\n'
@@ -72,6 +79,7 @@ def motes(folder: Path, port: int = 19120, name: str = "motes", extra: str = "")
     home.mkdir(parents=True, exist_ok=True)
     (home / "motes.toml").write_text(extra + "\n".join(rows))
     environ = {"MOTES_HOME": str(home), "MOTES_CONFIG": str(home / "motes.toml"), "MOTES_API_KEY": KEY}
+    environ |= more or {}
     return Target(
         name,
         [str(Path(sys.executable).with_name("motes")), "serve", "--port", str(port)],
@@ -81,6 +89,34 @@ def motes(folder: Path, port: int = 19120, name: str = "motes", extra: str = "")
         headers={"": {"authorization": f"Bearer {KEY}"}},
         environ=environ,
     )
+
+
+def motes_dynamodb(folder: Path, stack: ExitStack) -> Target:
+    """The same with all it keeps in DynamoDB: the client is loaded, as on Lambda."""
+    command = shutil.which("ministack")
+    if command is None:
+        return Target(
+            "motes_dynamodb", [], 19122, note="MiniStack is not installed (`uv tool install ministack`)"
+        )
+    place = folder / "dynamodb"
+    place.mkdir()
+    address = stack.enter_context(ministack(command, place))
+    environ = {
+        "MOTES_TABLE": TABLE,
+        "AWS_ENDPOINT_URL": address,
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_ACCESS_KEY_ID": KEY_ID,
+        "AWS_SECRET_ACCESS_KEY": SECRET,
+    }
+    client = Session().create_client(
+        "dynamodb",
+        region_name=REGION,
+        endpoint_url=address,
+        aws_access_key_id=KEY_ID,
+        aws_secret_access_key=SECRET,
+    )
+    make_table(client, TABLE)
+    return motes(folder, 19122, "motes_dynamodb", more=environ)
 
 
 def litellm(folder: Path, port: int = 19130) -> Target:
@@ -138,14 +174,15 @@ def portkey(port: int = 19140) -> Target:
     )
 
 
-def all_targets(folder: Path) -> list[Target]:
-    """In the order in which they are shown."""
+def all_targets(folder: Path, stack: ExitStack) -> list[Target]:
+    """In the order in which they are shown; what they need besides is stopped with the stack."""
     return [
         reference("raw_pass", 19111, answers_in="", weight=4),
         reference("raw_template", 19112, weight=4),
         reference("aiohttp_template", 19113, weight=2),
         motes(folder),
         motes(folder, 19121, "motes_journal", "resumable = true\n"),
+        motes_dynamodb(folder, stack),
         reference("httpx_translator", 19114),
         portkey(),
         litellm(folder),
