@@ -46,7 +46,7 @@ class Bench:
         self.log = self.folder / "servers.log"
         self.running = {"direct": self.started(mock, REST_CPU, stack)}
         wanted = options.targets.split(",") if options.targets else []
-        for target in all_targets(self.folder, stack):
+        for target in all_targets(self.folder, stack, wanted):
             if wanted and target.name not in wanted:
                 continue
             if target.note:

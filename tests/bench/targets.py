@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -174,15 +175,16 @@ def portkey(port: int = 19140) -> Target:
     )
 
 
-def all_targets(folder: Path, stack: ExitStack) -> list[Target]:
+def all_targets(folder: Path, stack: ExitStack, wanted: Sequence[str] = ()) -> list[Target]:
     """In the order in which they are shown; what they need besides is stopped with the stack."""
+    in_dynamodb = [motes_dynamodb(folder, stack)] if not wanted or "motes_dynamodb" in wanted else []
     return [
         reference("raw_pass", 19111, answers_in="", weight=4),
         reference("raw_template", 19112, weight=4),
         reference("aiohttp_template", 19113, weight=2),
         motes(folder),
         motes(folder, 19121, "motes_journal", "resumable = true\n"),
-        motes_dynamodb(folder, stack),
+        *in_dynamodb,
         reference("httpx_translator", 19114),
         portkey(),
         litellm(folder),
