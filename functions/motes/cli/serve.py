@@ -115,11 +115,10 @@ async def _serve(settings: "Settings", listener: "socket.socket", terminal: "Ter
 
 
 def _begun(terminal: "Terminal", greeting: list[str]) -> None:
-    import gc
+    from motes.hosts.collector import begin_serving
 
     terminal.line("\n".join(greeting))
-    gc.freeze()
-    gc.enable()
+    begin_serving()
 
 
 async def _key(keys: "KeyRing") -> tuple[str | None, str]:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from motes.api.logline import logline
+from motes.hosts.collector import begin_serving
 from motes.hosts.exchange import RuntimeGone
 from motes.hosts.json_log import log_as_json
 from motes.hosts.runtime import Failure, RuntimeAPI, RuntimeRefused
@@ -130,8 +131,7 @@ class Host:
     async def serve(self, told_to_stop: asyncio.Event) -> int:
         """Until told to stop. Gives the process's exit status."""
         workers = int(os.environ.get("AWS_LAMBDA_MAX_CONCURRENCY") or 1)
-        gc.freeze()
-        gc.enable()
+        begin_serving()
         _log.info(logline("ready", workers=workers, **_spent()))
         try:
             await self._server.serve(workers, told_to_stop)
