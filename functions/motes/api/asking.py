@@ -10,7 +10,6 @@ from dataclasses import field
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
-from motes import particles as p
 from motes.api.auth import admit, confirm, own_vendor_key
 from motes.api.body import discard, read_body, refuse_unknown, understand
 from motes.api.choices import Choices, chosen
@@ -23,7 +22,6 @@ from motes.callers import Admission, owner_of
 from motes.chat import ChatRequest
 from motes.dataclass import dataclass
 from motes.dispatch import Dispatch, takes_addresses
-from motes.egress.failure import presentable
 from motes.egress.reply import Reply, signature_format
 from motes.errors import StoreError, Unauthenticated
 from motes.executor.run import Batch
@@ -55,40 +53,36 @@ class Asked:
         """When the status must be out at the latest; the clock is looked at once a tick."""
         return self.started + max(0.0, self.gateway.settings.commit_after_s - self.gateway.tick)
 
-    async def batches(self) -> AsyncGenerator[Batch, None]:
-        """The run, a read at a time, nothing in it that may not be shown.
-
-        The caller is confirmed while the vendor is already being asked, but before the first particle. Raises
-        Unauthenticated where the key was disabled meanwhile, or StoreError.
+    async def confirm(self) -> None:
+        """Be sure of the caller: before the first particle is shown, while the vendor is already being asked.
+        Raises Unauthenticated where the key was disabled meanwhile, or StoreError.
         """
-        gateway = self.gateway
-        options = gateway.options(self.run_id, self.started, self.deadline)
-        source = gateway.runs.begin(
+        if self.admission.entry is not None:
+            await confirm(self.admission)
+
+    def look_up_price(self) -> None:
+        """Have it known what the model costs when the counts come. For when the vendor has begun to speak, so
+        that nobody waits for both.
+        """
+        self.gateway.prices.begin(self.dispatch.label)
+
+    def batches(self) -> AsyncGenerator[Batch, None]:
+        """The run, a read at a time. Whoever reads its first batch confirms the caller (`confirm`), and
+        whoever began it closes it.
+        """
+        gateway, run = self.gateway, self.run()
+        price = gateway.ledger.pricing(run)
+        return gateway.runs.begin(
             Order(
-                run=self.run(),
+                run=run,
                 dispatch=self.dispatch,
-                options=options,
+                options=gateway.options(self.run_id, self.started, self.deadline, price),
                 observer=gateway.observer,
                 departure=self.terms.departure,
                 secret=self.secret if self.has_own_key else None,
+                hidden=self.secret,
             )
         )
-        is_confirmed = has_begun = False
-        try:
-            async for batch in source:
-                if not is_confirmed:
-                    await confirm(self.admission)
-                    is_confirmed = True
-                for at, particle in enumerate(batch):
-                    if isinstance(particle, p.Issue):
-                        batch[at] = presentable(particle, self.secret)
-                yield batch
-                if not has_begun and any(map(p.is_visible, batch)):
-                    # The price is looked up while the vendor speaks, and not while everybody waits for him.
-                    has_begun = True
-                    self.gateway.prices.begin(self.dispatch.label)
-        finally:
-            await source.aclose()
 
     def run(self) -> StoredRun:
         """The run as it begins."""

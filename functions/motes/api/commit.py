@@ -5,7 +5,7 @@ control particles wait with it. Must never lose or reorder a particle.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from motes import particles as p
 from motes.dataclass import dataclass
@@ -27,22 +27,27 @@ class Refused:
     run: tuple[p.Particle, ...]
 
 
-async def commit(source: AsyncGenerator[Batch, None], until: float) -> Committed | Refused:
+async def commit(
+    source: AsyncGenerator[Batch, None], until: float, confirm: Callable[[], Awaitable[None]]
+) -> Committed | Refused:
     """Read on until it is clear what the answer is.
 
     `until` is a time of the event loop's clock. It is looked at whenever something comes, so the source
-    must give a heartbeat now and then.
+    must give a heartbeat now and then. `confirm` is asked when the first thing comes, and what it raises is
+    the answer.
     """
     held: list[p.Particle] = []
     async for batch in source:
+        if not held:
+            await confirm()
         held += batch
         for particle in batch:
+            if p.is_visible(particle):
+                return Committed(tuple(held))
             if isinstance(particle, p.Issue):
                 return Refused(particle, (*held, *await _rest(source)))
             if isinstance(particle, p.End):
                 return Refused(None, tuple(held)) if particle.stop is None else Committed(tuple(held))
-            if p.is_visible(particle):
-                return Committed(tuple(held))
         if asyncio.get_running_loop().time() >= until:
             return Committed(tuple(held))
     return Refused(None, tuple(held))

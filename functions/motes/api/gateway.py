@@ -19,6 +19,7 @@ from motes.api.rotation import Rotation
 from motes.api.run_opening import Finding, open_runs
 from motes.aws import AWS
 from motes.callers import KeyRing, open_keys
+from motes.costs import Pricing, unpriced
 from motes.credentials import VendorKeys, open_vendor_keys
 from motes.dataclass import dataclass
 from motes.executor.connection import open_client
@@ -109,7 +110,9 @@ class Gateway:
         """
         return self.settings.heartbeat_s - self.tick * 1.5
 
-    def options(self, run_id: str, started: float, deadline: float | None = None) -> Options:
+    def options(
+        self, run_id: str, started: float, deadline: float | None = None, price: Pricing = unpriced
+    ) -> Options:
         """How a run behaves. `started`, and `deadline` where the host has one, are times of the event loop's
         clock; the operator's own limit may be nearer.
         """
@@ -122,6 +125,7 @@ class Gateway:
             policy=self.policy,
             ids=lambda part: CallIds(run_id, part),
             refused=self.rotation.refused,
+            price=price,
         )
 
 

@@ -40,12 +40,13 @@ class ChatCompletions:
 async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
     encoder = _encoder(asked)
     async with aclosing(asked.batches()) as source:
-        outcome = await commit(source, asked.commit_until)
+        outcome = await commit(source, asked.commit_until, asked.confirm)
         if isinstance(outcome, Refused):
             await run_failed(outcome.issue)(scope, receive, send)
             return
         writer = StreamWriter(send, encoder, asked.gateway.silence)
         await writer.start(EVENT_STREAM, outcome.held)
+        asked.look_up_price()
         await writer.pour(source)
 
 
@@ -60,12 +61,18 @@ def _encoder(asked: Asked) -> Encoder:
 
 
 async def _whole(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
-    reply, reassembler, visible = asked.reply(), Reassembler(), False
+    reply, reassembler = asked.reply(), Reassembler()
+    is_confirmed = visible = False
     async with aclosing(asked.batches()) as source:
         async for batch in source:
+            if not is_confirmed:
+                await asked.confirm()
+                is_confirmed = True
             for particle in batch:
                 reassembler.feed(particle)
-                visible = visible or p.is_visible(particle)
+            if not visible and any(map(p.is_visible, batch)):
+                visible = True
+                asked.look_up_price()
     message = reassembler.finalize()
     if not message.is_whole:
         failed = run_failed(message.issue, partial=message.text, visible=visible)

@@ -36,10 +36,11 @@ async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> N
     events = "text/event-stream" in Headers(scope=scope).get("accept", "").lower()
     encoder = EventEncoder() if events else LineEncoder(0 if asked.terms.is_resumable else None)
     async with aclosing(asked.batches()) as source:
-        outcome = await commit(source, asked.commit_until)
+        outcome = await commit(source, asked.commit_until, asked.confirm)
         if isinstance(outcome, Refused):
             await run_failed(outcome.issue, run=outcome.run)(scope, receive, send)
             return
         writer = StreamWriter(send, encoder, asked.gateway.silence)
         await writer.start(encoder.media_type, outcome.held)
+        asked.look_up_price()
         await writer.pour(source)

@@ -12,6 +12,7 @@ from typing import Final, Literal
 from motes import particles as p
 from motes.errors import StoreError, VendorError
 from motes.executor.run import Batch
+from motes.runs.attending import attended
 from motes.runs.departure import Departure
 from motes.runs.live import ABANDONED, LiveRun
 from motes.runs.orders import Means
@@ -125,7 +126,7 @@ class Follower:
 
     def _attended(self, live: LiveRun, tape: Tape) -> AsyncGenerator[Batch, None]:
         self._tape = tape
-        return self._runs.attended(live, tape, self._reading.at, _STAYS)
+        return attended(live, tape, self._reading.at, _STAYS, self._runs.tick)
 
     async def _joined(self) -> AsyncGenerator[Batch, None] | None:
         """The run where it goes on here, or is taken up here; None where somebody else writes it, or it is

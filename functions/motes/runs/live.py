@@ -4,10 +4,10 @@ Every batch passes here on its way to whoever reads it. Must never tell a handle
 a number to what is no part of the run: heartbeats, and our own word that it goes on elsewhere.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from motes import particles as p
 from motes.egress.failure import presentable
@@ -17,20 +17,36 @@ from motes.runs.record import Record
 from motes.runs.tape import Tape
 
 Stop = Literal["cancelled", "lost", "shutdown"]
+Rejoin: TypeAlias = Callable[[p.Issue], AsyncGenerator[Batch, None]]
+"""What follows of a run whose line broke, as that issue says."""
+Hears: TypeAlias = "Callable[[LiveRun], None]"
 
 ABANDONED: Final = "run_abandoned"
 """The code of the error by which a run ends whose process was gone, and which lives on nowhere."""
-_NOTED: Final = frozenset({p.HandleSet, p.RetryReset, p.Note, p.Warn, p.Metrics, p.Issue, p.End})
+# All others only have a number.
+_NOTED: Final = frozenset({p.Heartbeat, p.HandleSet, p.RetryReset, p.Note, p.Warn, p.Metrics, p.Issue, p.End})
 _OWN_CODES: Final = frozenset({"platform_deadline", "shutdown"})
 _LINE_PHASES: Final = frozenset({"dispatch-read", "dispatch-fetch"})
 _UNSTORED: Final = p.Warn("the gateway could not store how this run is reached again", "handle_not_stored")
 
 
+def _nobody(_: "LiveRun") -> None:
+    """Nobody wants to know."""
+
+
 class LiveRun:
-    """One run. `seq` is the number of the last particle told; a run that others can follow has a `tape`."""
+    """One run. `seq` is the number of the last particle told; a run that others can follow has a `tape`.
+    `hidden` is the vendor's key that it is asked with, which no issue may show.
+    """
 
     def __init__(
-        self, record: Record, *, seq: int = 0, tape: Tape | None = None, secret: str | None = None
+        self,
+        record: Record,
+        *,
+        seq: int = 0,
+        tape: Tape | None = None,
+        secret: str | None = None,
+        hidden: str | None = None,
     ) -> None:
         self.record = record
         self.seq = seq
@@ -39,11 +55,13 @@ class LiveRun:
         self.secret = secret
         """The vendor's key that the caller brought, if any; it is in no record."""
         self.stop: Stop | None = None
-        self.cut: p.Issue | None = None
         self.end: p.End | None = None
         self.issue: p.Issue | None = None
         self.metrics: p.Metrics | None = None
         self.is_handed_over = False
+        self._hidden = hidden
+        self._cut: p.Issue | None = None
+        self._is_over = False
         self._attempt_first = seq + 1
 
     @property
@@ -57,81 +75,112 @@ class LiveRun:
         return self.record.run.handle is not None
 
     async def told(
-        self, source: AsyncGenerator[Batch, None], *, rejoins: bool
+        self,
+        source: AsyncGenerator[Batch, None],
+        rejoined: Rejoin | None = None,
+        *,
+        on_begin: Hears = _nobody,
+        on_over: Hears = _nobody,
     ) -> AsyncGenerator[Batch, None]:
-        """The source's batches as they are told. Where `rejoins`, a broken line to a run that lives on is not
-        told: it is left in `cut`.
+        """The source's batches as they are told. A broken line to a run that lives on is not told where there
+        is a way back to it: what that gives comes next.
         """
-        async with aclosing(source):
-            while not self._is_stopped() and (batch := await anext(source, None)) is not None:
-                if self._is_stopped():
-                    break
-                parting = await self._pass(batch, rejoins)
-                if batch:
-                    yield batch
-                if parting:
-                    self.is_handed_over = True
-                    yield parting
-                if self.end is not None or self.cut is not None or self.is_handed_over:
-                    return
-        for words in self._last_words():
-            yield words
+        record, has_plain = self.record, _NOTED.isdisjoint
+        on_begin(self)
+        try:
+            try:
+                if not self._is_stopped():
+                    async for batch in source:
+                        if self.stop or record.is_cancelled or record.is_lost:
+                            break
+                        if batch and has_plain(map(type, batch)):
+                            self.seq += len(batch)
+                            yield batch
+                        elif words := await self._passed(batch, rejoined is not None):
+                            yield words
+                        if self._is_over or self.stop or record.is_cancelled or record.is_lost:
+                            break
+            finally:
+                await source.aclose()
+            if rejoined is not None and self._cut is not None:
+                async with aclosing(self._rejoined(rejoined, self._cut)) as rest:
+                    async for batch in rest:
+                        yield batch
+            elif not self._is_over:
+                yield self._last_words()
+        finally:
+            on_over(self)
+
+    def _rejoined(self, rejoined: Rejoin, cut: p.Issue) -> AsyncGenerator[Batch, None]:
+        self._cut, self._is_over = None, False
+        return self.told(rejoined(cut))
 
     def _is_stopped(self) -> bool:
-        if self.record.is_cancelled and self.stop is None:
-            self.stop = "cancelled"
-        if self.record.is_lost and self.stop is None:
-            self.stop = "lost"
+        if self.stop is None:
+            self.stop = "cancelled" if self.record.is_cancelled else "lost" if self.record.is_lost else None
         return self.stop is not None
 
-    async def _pass(self, batch: Batch, rejoins: bool) -> Batch:
-        """Number what is in the batch, in place; gives what is no part of the run, taken out of it."""
-        if (issue := _issue_in(batch)) is not None:
-            if self._hands_over(issue):
-                return self._parted(batch, issue)
-            if rejoins and self.lives_on and is_cut(issue):
-                # What came with it is what our own layers made of the silence; the rest comes again.
-                self.cut = presentable(issue, None)
-                batch.clear()
-                return []
+    async def _passed(self, batch: Batch, rejoins: bool) -> Batch:
+        """Number and note what is in the batch, in place; gives what is to be told."""
+        if p.Issue in map(type, batch) and (words := self._turned(batch, rejoins)) is not None:
+            return words
+        first = self.seq + 1
         for at, particle in enumerate(batch):
             kind = type(particle)
-            if kind is not p.Heartbeat:
-                self.seq += 1
-                if kind in _NOTED:
-                    batch[at] = await self._noted(particle)
-        return []
+            if kind not in _NOTED:
+                continue
+            if kind is p.Heartbeat:
+                first -= 1
+                continue
+            self.seq = first + at
+            if isinstance(particle, p.HandleSet):
+                batch[at] = await self._with_handle(particle)
+            else:
+                batch[at] = self._noted(particle)
+        self.seq = first + len(batch) - 1
+        return batch
 
-    async def _noted(self, particle: p.Particle) -> p.Particle:
+    def _turned(self, batch: Batch, rejoins: bool) -> Batch | None:
+        """What is told in place of a batch with an issue that is not the run's end; else None."""
+        issue = next(one for one in batch if isinstance(one, p.Issue))
+        if self._hands_over(issue):
+            self._is_over = self.is_handed_over = True
+            return self._parting(batch, issue)
+        if rejoins and self.lives_on and is_cut(issue):
+            # What came with it is what our own layers made of the silence; the rest comes again.
+            self._is_over, self._cut = True, presentable(issue, self._hidden)
+            return []
+        return None
+
+    async def _with_handle(self, particle: p.HandleSet) -> p.Particle:
+        stored = await self.record.set_handle(particle.handle, self._attempt_first)
+        return particle if stored else _UNSTORED
+
+    def _noted(self, particle: p.Particle) -> p.Particle:
         match particle:
-            case p.HandleSet():
-                stored = await self.record.set_handle(particle.handle, self._attempt_first)
-                return particle if stored else _UNSTORED
+            case p.Metrics():
+                self.metrics = particle
+            case p.End():
+                self.end, self._is_over = particle, True
+            case p.Issue():
+                self.issue = presentable(particle, self._hidden)
+                return self.issue
             case p.RetryReset() | p.Note():
                 self._attempt_first = self.seq + 1
             case p.Warn() if particle.code == "request_changed":
                 self._attempt_first = self.seq + 1
-            case p.Metrics():
-                self.metrics = particle
-            case p.Issue():
-                self.issue = presentable(particle, None)
-                return self.issue
-            case p.End():
-                self.end = particle
         return particle
 
     def _hands_over(self, issue: p.Issue) -> bool:
         return self.lives_on and issue.error is not None and issue.error.code in _OWN_CODES
 
-    def _parted(self, batch: Batch, issue: p.Issue) -> Batch:
-        """Empty the batch of what our own layers made of the end of our time; gives the words that say how
-        the run is reached again.
+    def _parting(self, batch: Batch, issue: p.Issue) -> Batch:
+        """In place of what our own layers made of the end of our time: the words that say how the run is
+        reached again.
         """
-        self.issue = presentable(issue, None)
+        self.issue = presentable(issue, self._hidden)
         end = next((one for one in batch if isinstance(one, p.End)), p.End("issue-dispatch-rpc"))
-        parting: Batch = [self._resumable(self.issue), end]
-        batch.clear()
-        return parting
+        return [self._resumable(self.issue), end]
 
     def _resumable(self, issue: p.Issue) -> p.Issue:
         error = issue.error
@@ -149,23 +198,17 @@ class LiveRun:
         self.seq += 2
         return [self.issue, self.end]
 
-    def _last_words(self) -> list[Batch]:
+    def _last_words(self) -> Batch:
         """How a run ends that was stopped here, or whose source fell silent."""
+        self._is_over, was_stopped = True, self._is_stopped()
         issue = p.Issue("dispatch-read", *_words(self.stop))
         end = p.End("done-dispatch-aborted")
-        if self.stop != "cancelled" and self._hands_over(issue):
+        if was_stopped and self.stop != "cancelled" and self._hands_over(issue):
             self.is_handed_over, self.issue = True, issue
-            return [[self._resumable(issue), end]]
+            return [self._resumable(issue), end]
         self.seq += 2
         self.issue, self.end = issue, end
-        return [[issue, end]]
-
-
-def _issue_in(batch: Batch) -> p.Issue | None:
-    for particle in batch:
-        if isinstance(particle, p.Issue):
-            return particle
-    return None
+        return [issue, end]
 
 
 def is_cut(issue: p.Issue) -> bool:

@@ -13,7 +13,9 @@ from motes.store.runs import StoredRun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A run that is to begin; `secret` is the vendor's key where its caller brought it."""
+    """A run that is to begin; `secret` is the vendor's key where its caller brought it, `hidden` the one it
+    is asked with, whoever's it is.
+    """
 
     run: StoredRun
     dispatch: Dispatch
@@ -21,6 +23,7 @@ class Order:
     observer: Observer
     departure: Departure
     secret: str | None = field(default=None, repr=False)
+    hidden: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ owner: a foreign id and a missing one are looked up alike.
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import httpx
@@ -20,8 +21,8 @@ from motes.executor import pipeline
 from motes.executor.observer import NullObserver
 from motes.executor.policy import Backoff, Policy
 from motes.executor.run import Batch, Options
+from motes.runs.attending import attended
 from motes.runs.books import Books, NoBooks
-from motes.runs.departure import Departure
 from motes.runs.keeper import Keeper
 from motes.runs.live import ABANDONED, LiveRun
 from motes.runs.orders import Means, Order
@@ -67,31 +68,19 @@ class Runs:
 
     def begin(self, order: Order) -> AsyncGenerator[Batch, None]:
         """Run a dispatch; gives what it says to the one who asked. Close it where he has gone."""
-        is_joined = order.run.is_resumable or order.departure.then == "detach"
-        record, tape = Record(self.desk, order.run), Tape() if is_joined else None
-        live = LiveRun(record, tape=tape, secret=order.secret)
-        options = replace(order.options, price=self._books.pricing(order.run))
-        observer = self._books.observer(order.observer, order.run)
-        source = pipeline.batches(order.dispatch, self._http, options, observer)
-        course = self._course(live, source, order.options)
-        if live.tape is None:
-            return self._direct(live, course)
-        self._launch(live, course)
-        return self._first_told(live, live.tape, order.departure)
-
-    async def _first_told(
-        self, live: LiveRun, tape: Tape, departure: Departure
-    ) -> AsyncGenerator[Batch, None]:
-        """Follow a run that begins. Nobody is told of one that can be joined before it can be: the write goes
-        on while the vendor is asked.
-        """
-        known = asyncio.create_task(self._known(live)) if live.record.run.is_resumable else None
-        async with aclosing(self.attended(live, tape, 0, departure)) as source:
-            async for batch in source:
-                if known is not None:
-                    await known
-                    known = None
-                yield batch
+        run, departure = order.run, order.departure
+        is_joined = run.is_resumable or departure.then == "detach"
+        record, tape = Record(self.desk, run), Tape() if is_joined else None
+        live = LiveRun(record, tape=tape, secret=order.secret, hidden=order.hidden)
+        observer = self._books.observer(order.observer, run)
+        source = pipeline.batches(order.dispatch, self._http, order.options, observer)
+        rejoined = partial(self._rejoined, live, order.options)
+        if tape is None:
+            return live.told(source, rejoined, on_begin=self.keeper.add, on_over=self._over)
+        self._launch(live, live.told(source, rejoined))
+        # Nobody is told of a run that can be joined before it can be; the vendor is asked meanwhile.
+        known = asyncio.create_task(self._known(live)) if run.is_resumable else None
+        return attended(live, tape, 0, departure, self.tick, known)
 
     async def _known(self, live: LiveRun) -> None:
         try:
@@ -99,38 +88,9 @@ class Runs:
         except StoreError as error:
             self.desk.trouble("record_not_kept", run=live.id, reason=error.message)
 
-    async def attended(
-        self, live: LiveRun, tape: Tape, after: int, departure: Departure
-    ) -> AsyncGenerator[Batch, None]:
-        """Follow a run of this process, and count as one of its readers."""
-        live.readers += 1
-        try:
-            async with aclosing(tape.followed(after, self.tick)) as source:
-                async for batch in source:
-                    yield batch
-        finally:
-            live.readers -= 1
-            self._left(live, departure)
-
-    def _left(self, live: LiveRun, departure: Departure) -> None:
-        if live.readers or live.end is not None or live.is_handed_over:
-            return
-        if departure.then == "cancel":
-            live.record.is_cancelled = True
-        elif departure.seconds is not None:
-            asyncio.get_running_loop().call_later(departure.seconds, _cancel_if_left, live)
-
-    async def _direct(
-        self, live: LiveRun, course: AsyncGenerator[Batch, None]
-    ) -> AsyncGenerator[Batch, None]:
-        self.keeper.add(live)
-        try:
-            async with aclosing(course):
-                async for batch in course:
-                    yield batch
-        finally:
-            self.keeper.remove(live)
-            self._settle_later(live, None)
+    def _over(self, live: LiveRun) -> None:
+        self.keeper.remove(live)
+        self._settle_later(live, None)
 
     def _launch(self, live: LiveRun, course: AsyncGenerator[Batch, None]) -> None:
         self.keeper.add(live)
@@ -168,27 +128,13 @@ class Runs:
             self.keeper.remove(live)
             self._settle_later(live, writer)
 
-    async def _course(
-        self, live: LiveRun, source: AsyncGenerator[Batch, None], options: Options
-    ) -> AsyncGenerator[Batch, None]:
-        """What the vendor says; where the line breaks and the run is still there, from there on."""
-        async with aclosing(live.told(source, rejoins=True)) as told:
-            async for batch in told:
-                yield batch
-        cut, live.cut = live.cut, None
-        if cut is not None:
-            self.desk.told("rejoining", run=live.id, reason=cut.text)
-            async with aclosing(self._rejoined(live, options, cut)) as told:
-                async for batch in told:
-                    yield batch
-
-    def _rejoined(
-        self, live: LiveRun, options: Options, cut: p.Issue | None, *, replay: bool = True
-    ) -> AsyncGenerator[Batch, None]:
-        return live.told(self._found(live, options, cut, replay=replay), rejoins=False)
+    def _rejoined(self, live: LiveRun, options: Options, cut: p.Issue) -> AsyncGenerator[Batch, None]:
+        """Where the line breaks and the run is still there, what its vendor says of it from there on."""
+        self.desk.told("rejoining", run=live.id, reason=cut.text)
+        return self._found(live, options, cut)
 
     async def _found(
-        self, live: LiveRun, options: Options, cut: p.Issue | None, *, replay: bool
+        self, live: LiveRun, options: Options, cut: p.Issue | None = None, *, replay: bool = True
     ) -> AsyncGenerator[Batch, None]:
         run = live.record.run
         assert run.handle is not None  # noqa: S101 (only such a run is found again)
@@ -256,7 +202,8 @@ class Runs:
         if claimed.state != "running":
             await record.update(state="running", outcome=None, ended=None, kept_until=None)
         tape = await self._rewound(claimed)
-        live = LiveRun(record, seq=tape.last, tape=tape, secret=means.secret)
+        secret = means.secret
+        live = LiveRun(record, seq=tape.last, tape=tape, secret=secret, hidden=secret)
         self.desk.told("run_taken", run=run.id, vendor=run.vendor, last_seq=tape.last)
         if tape.end is not None:
             # It was over, and its process was gone before it could say so.
@@ -264,9 +211,9 @@ class Runs:
             tape.close()
             self._settle_later(live, None)
         elif claimed.handle is None:
-            self._launch(live, live.told(_abandoned(), rejoins=False))
+            self._launch(live, live.told(_abandoned()))
         else:
-            self._launch(live, self._rejoined(live, means.options(), None))
+            self._launch(live, live.told(self._found(live, means.options())))
         return live
 
     async def _rewound(self, run: StoredRun) -> Tape:
@@ -280,14 +227,11 @@ class Runs:
             tape.add(reading.taken(pages))
         return tape
 
-    async def peek(self, run: StoredRun, means: Means, *, replay: bool) -> AsyncGenerator[Batch, None]:
+    def peek(self, run: StoredRun, means: Means, *, replay: bool) -> AsyncGenerator[Batch, None]:
         """What the vendor says of a run that is another process's, or over; nothing is written."""
-        aside = LiveRun(
-            Record(self.desk, run, is_stored=True, is_ours=False), seq=run.first_seq - 1, secret=means.secret
-        )
-        async with aclosing(self._rejoined(aside, means.options(), None, replay=replay)) as source:
-            async for batch in source:
-                yield batch
+        record, secret = Record(self.desk, run, is_stored=True, is_ours=False), means.secret
+        aside = LiveRun(record, seq=run.first_seq - 1, secret=secret, hidden=secret)
+        return aside.told(self._found(aside, means.options(), replay=replay))
 
     async def cancel(self, id: str, owner: str | None, means: Means) -> StoredRun:
         """Stop a run, wherever it goes on. Raises RunNotFound or StoreError."""
@@ -387,8 +331,3 @@ async def _abandoned() -> AsyncGenerator[Batch, None]:
     message = "the process that served this run is gone, and the run lives on nowhere"
     error = VendorError(message=message, kind="stream_truncated", code=ABANDONED)
     yield [p.Issue("dispatch-read", message, error), p.End("issue-dispatch-rpc")]
-
-
-def _cancel_if_left(live: LiveRun) -> None:
-    if not live.readers and live.end is None:
-        live.record.is_cancelled = True
