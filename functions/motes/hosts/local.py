@@ -83,6 +83,8 @@ class LocalServer(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                # Nothing here asks where a request comes from.
+                proxy_headers=False,
                 timeout_keep_alive=_KEEP_ALIVE_SECONDS,
                 timeout_graceful_shutdown=_FAREWELL_SECONDS,
             )
