@@ -71,6 +71,7 @@ def test_no_module_is_a_drawer_without_a_name() -> None:
 
 def test_exceptions_are_caught_wholesale_at_the_two_boundaries_only() -> None:
     boundaries = (
+        "api/boundary.py",
         "api/streaming.py",
         "cleaning.py",
         "cli/replay.py",

@@ -3,20 +3,21 @@
 Must never keep anything outside the `Gateway` it is made with.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
 from motes import __version__
 from motes.api.afterwards import Afterwards
+from motes.api.boundary import Bugs, Refusals, Teller
 from motes.api.envelope import Envelope
 from motes.api.errors import on_bug, on_http_error, on_motes_error, on_store_error
 from motes.api.gateway import Gateway
@@ -40,21 +41,40 @@ def create_app(gateway: Gateway) -> Starlette:
         await gateway.ledger.write()
         await gateway.http.aclose()
 
-    routes = _routes(gateway)
-    app = Starlette(
-        routes=routes,
-        middleware=[Middleware(Afterwards, chores=gateway.chores), Middleware(Envelope, routes=routes)],
-        exception_handlers={
-            MotesError: on_motes_error,
-            StoreError: on_store_error,
-            HTTPException: on_http_error,
-            ClientDisconnect: _on_departure,
-            Exception: on_bug,
-        },
-        lifespan=lifespan,
-    )
-    app.router.redirect_slashes = False
-    return app
+    return _App(gateway, lifespan)
+
+
+class _App(Starlette):
+    """Starlette with nothing but our own around its router."""
+
+    def __init__(self, gateway: Gateway, lifespan: Lifespan["_App"]) -> None:
+        super().__init__(routes=_routes(gateway), lifespan=lifespan)
+        self.router.redirect_slashes = False
+        self._gateway = gateway
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """The way of a request, from the last to the first."""
+        routes = [route for route in self.routes if isinstance(route, Route)]
+        inner = Refusals(Paths(self.router, routes), _TELLERS)
+        return Bugs(Afterwards(Envelope(inner, routes), self._gateway.chores), on_bug)
+
+
+class Paths:
+    """What a request asks for: at once where a path names it, else by Starlette's router, which tries one
+    pattern after another.
+    """
+
+    def __init__(self, router: ASGIApp, routes: Sequence[Route]) -> None:
+        self._router = router
+        plain = [route for route in routes if not route.param_convertors]
+        self._named = {(method, one.path): one.app for one in reversed(plain) for method in one.methods or ()}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        app = None
+        if scope["type"] == "http" and not scope.get("root_path"):
+            app = self._named.get((scope["method"], scope["path"]))
+        await (app or self._router)(scope, receive, send)
 
 
 def _routes(gateway: Gateway) -> list[Route]:
@@ -117,3 +137,11 @@ async def _openapi(_: Request) -> Response:
 async def _on_departure(_: Request, __: Exception) -> Response:
     """The client left while it was sending; nobody reads this."""
     return Response(status_code=499)
+
+
+_TELLERS: Final[Mapping[type[Exception], Teller]] = {
+    MotesError: on_motes_error,
+    StoreError: on_store_error,
+    HTTPException: on_http_error,
+    ClientDisconnect: _on_departure,
+}

@@ -4,10 +4,9 @@ Must never send anything upstream; whatever it refuses, it refuses before the fi
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import field
 
-from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
 from motes.api.auth import admit, confirm, own_vendor_key
@@ -17,6 +16,7 @@ from motes.api.deadline import deadline_of
 from motes.api.dispatching import CONVERSATION, dispatched
 from motes.api.envelope import ANSWER_HEADERS, NOTES, WARNINGS, header_text
 from motes.api.gateway import Gateway
+from motes.api.headers import headers_of
 from motes.api.terms import Terms, terms_of, wants_background
 from motes.callers import Admission, owner_of
 from motes.chat import ChatRequest
@@ -46,6 +46,8 @@ class Asked:
     has_own_key: bool
     """Whether the caller brought the vendor's key, which is kept nowhere."""
     terms: Terms
+    reply: Reply
+    """How an OpenAI answer to it begins."""
     secret: str | None = field(repr=False)
 
     @property
@@ -86,7 +88,7 @@ class Asked:
 
     def run(self) -> StoredRun:
         """The run as it begins."""
-        reply, key = self.reply(), self.admission.key
+        reply, key = self.reply, self.admission.key
         form = ReplyForm(
             model=reply.model,
             created=reply.created,
@@ -108,28 +110,11 @@ class Asked:
             has_own_key=self.has_own_key,
         )
 
-    def reply(self) -> Reply:
-        """How an OpenAI answer to it begins."""
-        request, choices = self.request, self.choices
-        options, reasoning = request.stream_options, request.reasoning
-        hidden = reasoning is not None and reasoning.exclude
-        return Reply(
-            id=f"chatcmpl-{self.run_id}",
-            created=int(self.gateway.now()),
-            model=request.model or self.gateway.settings.default_model or self.dispatch.label,
-            vendor=self.dispatch.vendor,
-            upstream_model=self.dispatch.model,
-            signature_format=signature_format(self.dispatch.dialect),
-            include_usage=choices.stream_usage == "always" or bool(options and options.include_usage),
-            reasoning_field="none" if hidden else choices.reasoning_field,
-            keepalive=choices.keepalive,
-        )
-
 
 async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
     """Understand a request. Raises a MotesError or an HTTPException for what cannot be run."""
     started = asyncio.get_running_loop().time()
-    headers = Headers(scope=scope)
+    headers = headers_of(scope)
     try:
         admission = await admit(headers, gateway.keys)
     except (Unauthenticated, StoreError):
@@ -174,11 +159,30 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
         deadline=deadline_of(scope),
         has_own_key=own_key is not None,
         terms=terms,
+        reply=_reply(gateway, request, dispatch, choices, run_id),
         secret=secret,
     )
 
 
-def _conversation(request: ChatRequest, headers: Headers, key: CallerKey) -> Callable[[], str]:
+def _reply(
+    gateway: Gateway, request: ChatRequest, dispatch: Dispatch, choices: Choices, run_id: str
+) -> Reply:
+    options, reasoning = request.stream_options, request.reasoning
+    hidden = reasoning is not None and reasoning.exclude
+    return Reply(
+        id=f"chatcmpl-{run_id}",
+        created=int(gateway.now()),
+        model=request.model or gateway.settings.default_model or dispatch.label,
+        vendor=dispatch.vendor,
+        upstream_model=dispatch.model,
+        signature_format=signature_format(dispatch.dialect),
+        include_usage=choices.stream_usage == "always" or bool(options and options.include_usage),
+        reasoning_field="none" if hidden else choices.reasoning_field,
+        keepalive=choices.keepalive,
+    )
+
+
+def _conversation(request: ChatRequest, headers: Mapping[str, str], key: CallerKey) -> Callable[[], str]:
     """What gives the conversation's name, which few vendors need. Raises InvalidRequest for a given one that
     is none.
     """

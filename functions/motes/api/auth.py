@@ -5,9 +5,8 @@ Must never tell whether a key is unknown or disabled, and never show or keep one
 """
 
 import logging
+from collections.abc import Mapping
 from typing import Final
-
-from starlette.datastructures import Headers
 
 from motes.api.logline import logline
 from motes.callers import Admission, KeyRing
@@ -24,7 +23,7 @@ _WRONG = "the API key is not valid here: `motes keys new` makes one"
 _UNREADABLE: Final = "the gateway cannot read its callers' keys; its log says more"
 
 
-async def admit(headers: Headers, keys: KeyRing) -> Admission:
+async def admit(headers: Mapping[str, str], keys: KeyRing) -> Admission:
     """Let the caller in, to be confirmed before anything is shown. Raises Unauthenticated, StoreError,
     or PrepareError where the keys cannot be read.
     """
@@ -48,7 +47,7 @@ async def confirm(admission: Admission) -> None:
         raise Unauthenticated(_WRONG)
 
 
-def own_vendor_key(headers: Headers, vendor: Vendor) -> str | None:
+def own_vendor_key(headers: Mapping[str, str], vendor: Vendor) -> str | None:
     """The vendor's key that the caller brought, for the host of the vendor's row and no other. Raises
     InvalidRequest where there is one that cannot be used.
     """
@@ -66,17 +65,14 @@ def own_vendor_key(headers: Headers, vendor: Vendor) -> str | None:
     return key
 
 
-async def authenticate(headers: Headers, keys: KeyRing) -> None:
+async def authenticate(headers: Mapping[str, str], keys: KeyRing) -> None:
     """Be sure that the caller has a key. Raises Unauthenticated or StoreError."""
     await confirm(await admit(headers, keys))
 
 
-def _presented(headers: Headers) -> list[str]:
+def _presented(headers: Mapping[str, str]) -> list[str]:
     """Every key the request carries. Clients that were given two send both, and one of them is meant."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
-    candidates = (
-        token if scheme.lower() == "bearer" else "",
-        headers.get("x-api-key", ""),
-        headers.get("api-key", ""),
-    )
-    return [candidate.strip() for candidate in candidates if candidate.strip()]
+    named = (headers.get("x-api-key", "").strip(), headers.get("api-key", "").strip())
+    bearer = token.strip() if scheme.lower() == "bearer" else ""
+    return [candidate for candidate in (bearer, *named) if candidate]

@@ -4,11 +4,10 @@ Must never hold more than the limit in memory, whatever Content-Length says or d
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
@@ -25,26 +24,32 @@ _DISCARD_SECONDS: Final = 3.0
 _JSON: Final = ("application/json", "text/json", "+json")
 
 
-async def read_body(headers: Headers, receive: Receive, limit: int) -> bytes:
+async def read_body(headers: Mapping[str, str], receive: Receive, limit: int) -> bytes:
     """The whole body. Raises HTTPException 413 or 415, ClientDisconnect."""
     encoding = headers.get("content-encoding", "").strip().lower()
     if encoding not in ("", "identity"):
         await discard(headers, receive)
         raise _compressed(encoding)
     declared = headers.get("content-length", "")
-    parts: list[bytes] = []
     size = int(declared) if declared.isascii() and declared.isdigit() and len(declared) < 16 else 0
-    if size <= limit:
-        size = 0
-        async for part in _parts(receive):
-            size += len(part)
-            if size > limit:
-                break
-            parts.append(part)
-        else:
-            return b"".join(parts)
-    await discard(headers, receive)
-    raise HTTPException(413, f"the request body is larger than {limit} bytes")
+    if size > limit:
+        await discard(headers, receive)
+        raise _too_large(limit)
+    parts, size, more = list[bytes](), 0, True
+    while more:
+        part, more = await _next_part(receive)
+        size += len(part)
+        if size > limit:
+            parts.clear()
+            if more:
+                await discard(headers, receive)
+            raise _too_large(limit)
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _too_large(limit: int) -> HTTPException:
+    return HTTPException(413, f"the request body is larger than {limit} bytes")
 
 
 def _compressed(encoding: str) -> HTTPException:
@@ -53,7 +58,7 @@ def _compressed(encoding: str) -> HTTPException:
     return HTTPException(415, message, headers={"accept-encoding": "identity"})
 
 
-async def discard(headers: Headers, receive: Receive) -> None:
+async def discard(headers: Mapping[str, str], receive: Receive) -> None:
     """Throw away the rest of a body that is refused, within bounds of size and time.
 
     Many clients read nothing before they have sent everything: a server that answers and closes while they
@@ -61,23 +66,20 @@ async def discard(headers: Headers, receive: Receive) -> None:
     """
     if "expect" in headers:
         return
-    left = _DISCARDED_BYTES
+    left, more = _DISCARDED_BYTES, True
     with suppress(TimeoutError, ClientDisconnect):
         async with asyncio.timeout(_DISCARD_SECONDS):
-            async for part in _parts(receive):
+            while more and left >= 0:
+                part, more = await _next_part(receive)
                 left -= len(part)
-                if left < 0:
-                    return
 
 
-async def _parts(receive: Receive) -> AsyncIterator[bytes]:
-    more = True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        yield message.get("body", b"")
-        more = message.get("more_body", False)
+async def _next_part(receive: Receive) -> tuple[bytes, bool]:
+    """The next part, and whether more are to come. Raises ClientDisconnect."""
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnect
+    return message.get("body", b""), message.get("more_body", False)
 
 
 def understand(body: bytes, content_type: str, max_messages: int) -> ChatRequest:

@@ -7,6 +7,7 @@ was; a word that is no longer known counts as none, since whoever asks cannot me
 """
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, Final, get_args
 
 from motes.dataclass import dataclass
@@ -27,6 +28,8 @@ TABLE: Final[Mapping[str, Mapping[str, Any]]] = {
 HEADER: Final = "x-motes-"
 """How the names of our own request headers begin."""
 
+_DEFAULTS: Final = attrgetter(*TABLE)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
@@ -43,7 +46,15 @@ def chosen(
     body: Mapping[str, Any], headers: Mapping[str, str], stored: Mapping[str, str], settings: Settings
 ) -> Choices:
     """The choices of a request; `body` is its `motes` object. Raises InvalidRequest for one that is none."""
+    # Most requests choose nothing.
+    if not stored and _NAMES.isdisjoint(body) and _HEADERS.isdisjoint(headers):
+        return Choices(**dict(zip(TABLE, _DEFAULTS(settings), strict=True)))
     return Choices(**{name: _nearest(name, body, headers, stored, settings) for name in TABLE})
+
+
+def header_of(name: str) -> str:
+    """The header that makes a choice."""
+    return HEADER + name.replace("_", "-")
 
 
 def checked(words: Mapping[str, str]) -> dict[str, str]:
@@ -59,9 +70,8 @@ def checked(words: Mapping[str, str]) -> dict[str, str]:
     return dict(words)
 
 
-def header_of(name: str) -> str:
-    """The header that makes a choice."""
-    return HEADER + name.replace("_", "-")
+_NAMES: Final = frozenset(TABLE)
+_HEADERS: Final = frozenset(map(header_of, TABLE))
 
 
 def _nearest(

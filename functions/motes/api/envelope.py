@@ -7,13 +7,14 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from typing import Final, TypeAlias
 
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from motes.api.boundary import STATUS
+from motes.api.headers import headers_of
 from motes.api.logline import logline
 
 _log = logging.getLogger("motes.api")
@@ -37,16 +38,19 @@ _EXPOSED: Final = (
     "x-motes-warnings"
 )
 _HEADER_CHARS: Final = 600
+_RawHeader: TypeAlias = tuple[bytes, bytes]
 _DAY: Final = "86400"
+
+_ALWAYS: Final[Mapping[str, str]] = {
+    "access-control-allow-origin": "*",
+    "access-control-expose-headers": _EXPOSED,
+}
+_RAW_ALWAYS: Final = tuple([(name.encode(), value.encode()) for name, value in _ALWAYS.items()])
 
 
 def envelope_headers(request_id: str) -> Mapping[str, str]:
     """The headers of every answer. Any page may ask: what opens the gateway is a key, never a cookie."""
-    return {
-        "x-request-id": request_id,
-        "access-control-allow-origin": "*",
-        "access-control-expose-headers": _EXPOSED,
-    }
+    return {"x-request-id": request_id, **_ALWAYS}
 
 
 def header_text(sentences: Sequence[str]) -> str:
@@ -67,16 +71,25 @@ class Envelope:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        request_id = _request_id(headers)
-        scope[REQUEST_ID] = request_id
+        headers, started = headers_of(scope), time.monotonic()
+        request_id = scope[REQUEST_ID] = _request_id(headers)
         scope[NOTES] = {}
         scope[ANSWER_HEADERS] = {}
         scope["path"] = scope["path"].rstrip("/") or "/"
         if scope["method"] == "OPTIONS":
             await _preflight(headers, request_id, self._methods(scope), send)
-        else:
-            await self._answered(scope, receive, send)
+            return
+
+        def send_wrapped(message: Message) -> Awaitable[None]:
+            if message["type"] == "http.response.start":
+                scope[STATUS] = message["status"]
+                message["headers"] = _with_own(message["headers"], scope)
+            return send(message)
+
+        try:
+            await self._app(scope, receive, send_wrapped)
+        finally:
+            _log_request(scope, scope.get(STATUS, 0), time.monotonic() - started)
 
     def _methods(self, scope: Scope) -> str:
         """What a path can be asked by; a path that is nobody's is told so when it is asked."""
@@ -86,23 +99,17 @@ class Envelope:
                 found |= route.methods or set()
         return ", ".join(sorted(found))
 
-    async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
-        status, started, extra = 0, time.monotonic(), envelope_headers(scope[REQUEST_ID])
 
-        async def send_wrapped(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                MutableHeaders(scope=message).update(extra)
-                if (run := scope[NOTES].get("run")) is not None:
-                    MutableHeaders(scope=message)[RUN_ID] = run
-                MutableHeaders(scope=message).update(scope[ANSWER_HEADERS])
-            await send(message)
-
-        try:
-            await self._app(scope, receive, send_wrapped)
-        finally:
-            _log_request(scope, status, time.monotonic() - started)
+def _with_own(headers: Iterable[_RawHeader], scope: Scope) -> list[_RawHeader]:
+    """The headers of an answer with those of every answer, which count more."""
+    own = [(b"x-request-id", scope[REQUEST_ID].encode("latin-1")), *_RAW_ALWAYS]
+    if (run := scope[NOTES].get("run")) is not None:
+        own.append((b"x-motes-run-id", run.encode("latin-1")))
+    own += [
+        (name.encode("latin-1"), value.encode("latin-1")) for name, value in scope[ANSWER_HEADERS].items()
+    ]
+    names = dict(own)
+    return [*[header for header in headers if header[0] not in names], *own]
 
 
 def _log_request(scope: Scope, status: int, seconds: float) -> None:
@@ -111,13 +118,13 @@ def _log_request(scope: Scope, status: int, seconds: float) -> None:
     _log.log(level, logline("request", method=scope["method"], path=scope["path"][:200], **fields))
 
 
-def _request_id(headers: Headers) -> str:
+def _request_id(headers: Mapping[str, str]) -> str:
     """The caller's own id where it is one, so that his log and ours can be laid side by side."""
-    given = headers.get("x-request-id", "")
-    return given if _SANE_ID.fullmatch(given) else f"req_{secrets.token_hex(12)}"
+    given = headers.get("x-request-id")
+    return given if given and _SANE_ID.fullmatch(given) else f"req_{secrets.token_hex(12)}"
 
 
-async def _preflight(headers: Headers, request_id: str, methods: str, send: Send) -> None:
+async def _preflight(headers: Mapping[str, str], request_id: str, methods: str, send: Send) -> None:
     """The answer to a browser that asks whether it may ask."""
     wanted = headers.get("access-control-request-headers", "authorization, content-type, x-api-key, api-key")
     allowed = {

@@ -52,7 +52,7 @@ async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> N
 
 def _encoder(asked: Asked) -> Encoder:
     """A stream that can be joined again says with each event how far it comes."""
-    chunks = ChunkEncoder(asked.reply())
+    chunks = ChunkEncoder(asked.reply)
     if not asked.terms.is_resumable:
         return chunks
     from motes.egress.numbers import NumberedChunks
@@ -61,7 +61,7 @@ def _encoder(asked: Asked) -> Encoder:
 
 
 async def _whole(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
-    reply, reassembler = asked.reply(), Reassembler()
+    reply, reassembler = asked.reply, Reassembler()
     is_confirmed = visible = False
     async with aclosing(asked.batches()) as source:
         async for batch in source:

@@ -8,7 +8,6 @@ Must never leave a particle out but heartbeats, which are sent by time.
 
 from contextlib import aclosing
 
-from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from motes.api.asking import Asked, ask
@@ -16,6 +15,7 @@ from motes.api.commit import Refused, commit
 from motes.api.envelope import REQUEST_ID
 from motes.api.errors import run_failed
 from motes.api.gateway import Gateway
+from motes.api.headers import headers_of
 from motes.api.streaming import StreamWriter, while_present
 from motes.egress.particles import EventEncoder, LineEncoder
 
@@ -33,7 +33,7 @@ class ParticleStream:
 
 
 async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
-    events = "text/event-stream" in Headers(scope=scope).get("accept", "").lower()
+    events = "text/event-stream" in headers_of(scope).get("accept", "").lower()
     encoder = EventEncoder() if events else LineEncoder(0 if asked.terms.is_resumable else None)
     async with aclosing(asked.batches()) as source:
         outcome = await commit(source, asked.commit_until, asked.confirm)

@@ -12,7 +12,6 @@ from contextlib import aclosing
 from typing import Final
 
 import httpx
-from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -20,6 +19,7 @@ from motes.api.auth import authenticate
 from motes.api.envelope import REQUEST_ID
 from motes.api.errors import JSONError
 from motes.api.gateway import Gateway
+from motes.api.headers import headers_of
 from motes.api.logline import logline
 from motes.api.streaming import while_present
 from motes.dispatch import FileErrands, missing_key
@@ -52,7 +52,7 @@ class Resources:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
-        await authenticate(Headers(scope=scope), self._gateway.keys)
+        await authenticate(headers_of(scope), self._gateway.keys)
         asked: dict[str, str] = scope["path_params"]
         kind, name = asked["kind"], asked["name"]
         errands = await self._errands(asked["vendor"], kind, name)

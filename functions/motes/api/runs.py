@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import Any, Final, TypeAlias, get_args
 
-from starlette.datastructures import Headers, QueryParams
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -20,6 +20,7 @@ from motes.api.auth import VENDOR_KEY, admit, confirm
 from motes.api.deadline import deadline_of
 from motes.api.envelope import NOTES, REQUEST_ID
 from motes.api.gateway import Gateway
+from motes.api.headers import headers_of
 from motes.api.streaming import StreamWriter, while_present
 from motes.callers import owner_of
 from motes.egress.message_json import usage_json
@@ -76,7 +77,7 @@ async def _delete(gateway: Gateway, request: Request) -> Response:
 
 async def _particles(gateway: Gateway, scope: Scope, receive: Receive, send: Send) -> None:
     """`GET /v1/runs/{id}/particles?after=n`: the run from behind that particle, and on to its end."""
-    headers, query = Headers(scope=scope), QueryParams(scope["query_string"])
+    headers, query = headers_of(scope), QueryParams(scope["query_string"])
     run = await _run(gateway, scope)
     after = _position(query, headers, "after")
     if after.events:
@@ -93,7 +94,7 @@ async def _particles(gateway: Gateway, scope: Scope, receive: Receive, send: Sen
 async def _chunks(gateway: Gateway, scope: Scope, receive: Receive, send: Send) -> None:
     """`GET /v1/chat/completions/{id}?starting_after=n`: the same as OpenAI's chunks."""
     run = await _run(gateway, scope)
-    after = _position(QueryParams(scope["query_string"]), Headers(scope=scope), "starting_after")
+    after = _position(QueryParams(scope["query_string"]), headers_of(scope), "starting_after")
     _reach(gateway, run, after, "starting_after")
     encoder = NumberedChunks(ChunkEncoder(_reply(run, gateway)), after)
     # From its start: what comes next on this wire depends on all that came before.
@@ -181,7 +182,7 @@ def shown(run: StoredRun) -> dict[str, Any]:
 
 
 async def _owner(gateway: Gateway, scope: Scope) -> str:
-    admission = await admit(Headers(scope=scope), gateway.keys)
+    admission = await admit(headers_of(scope), gateway.keys)
     await confirm(admission)
     scope[NOTES]["caller"] = admission.key.id
     return owner_of(admission.key)
@@ -212,7 +213,7 @@ def means_of(gateway: Gateway, id: str, *, deadline: float | None = None, secret
 
 
 def _means(gateway: Gateway, scope: Scope, id: str) -> Means:
-    own_key = Headers(scope=scope).get(VENDOR_KEY) or None
+    own_key = headers_of(scope).get(VENDOR_KEY) or None
     return means_of(gateway, id, deadline=deadline_of(scope), secret=own_key)
 
 
@@ -237,7 +238,7 @@ def _reply(run: StoredRun, gateway: Gateway) -> Reply:
     )
 
 
-def _position(query: QueryParams, headers: Headers, name: str) -> Position:
+def _position(query: QueryParams, headers: Mapping[str, str], name: str) -> Position:
     """Where the reader stands: by the query, else by the id of the last event it had."""
     word = query.get(name) or headers.get("last-event-id")
     if not word:
