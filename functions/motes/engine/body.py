@@ -1,8 +1,9 @@
-"""The body of one answer, as httpx reads it and as the executor does: in its own time, read by read.
+"""The body of one answer, as httpx reads it.
 
 Must never give a byte after it was closed: the connection may serve another request by then.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
@@ -28,9 +29,15 @@ class Body(httpx.AsyncByteStream):
         """All that came since the last read, nothing at the end, or None where nothing has come at that time
         of the loop's clock. Raises httpx.TransportError.
         """
-        if self._connection is None:
-            raise httpx.StreamClosed
-        return await self._connection.read(until)
+        return await self._line().read(until)
+
+    def take(self) -> bytes | None:
+        """See `Connection`."""
+        return self._line().take()
+
+    def waiting(self, until: float | None) -> asyncio.Future[None]:
+        """See `Connection`."""
+        return self._line().waiting(until)
 
     async def ended(self, until: float) -> None:
         """Throw away the rest, whose end is near; wait no longer than until that time."""
@@ -46,3 +53,8 @@ class Body(httpx.AsyncByteStream):
     async def aclose(self) -> None:
         """See httpx."""
         self.close()
+
+    def _line(self) -> Connection:
+        if self._connection is None:
+            raise httpx.StreamClosed
+        return self._connection

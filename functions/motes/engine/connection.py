@@ -1,8 +1,9 @@
 """One connection: requests out, one at a time, and the answers in as they come off the socket.
 
-Everything happens in the callbacks of the event loop, so a reader costs one turn of its own task a read, and
-leaving at any moment leaves nothing behind. Must never hold more of a body than `_ENOUGH` and one read, nor
-more than `_MAX_HEAD` of what is no body; what a server does wrong is told in httpx's own classes.
+Everything happens in the callbacks of the event loop: a reader takes what has come, and awaits one future
+where nothing has. So a read costs one turn of his own task, and leaving at any moment leaves nothing behind.
+Must never hold more of a body than `_ENOUGH` and one read, nor more than `_MAX_HEAD` of what is no body; what
+a server does wrong is told in httpx's own classes.
 """
 
 import asyncio
@@ -15,12 +16,14 @@ import httpx
 _ENOUGH: Final = 64 * 1024
 # As h11 has it: heads, trailers and chunk extensions without end are no answer.
 _MAX_HEAD: Final = 100 * 1024
+_OF_THE_LENGTH: Final = (b"content-length", b"transfer-encoding")
 
 Header = tuple[bytes, bytes]
 
 
 class Connection(asyncio.Protocol):
-    """Made by `opening`, then `send`, `head` and `read` for each request; see `Body` for what a reader does.
+    """Made by `opening`; then for each request `send`, `has_answered` until it has, `take` until it gives
+    nothing, and `leave`. Where nothing has come, await what `waiting` gives, and look again.
 
     `on_idle` is called when it can serve again, `on_lost` once when it cannot any more.
     """
@@ -30,6 +33,8 @@ class Connection(asyncio.Protocol):
         self.on_lost: Callable[[Connection], None] = _nothing
         self.idle_since = 0.0
         self.is_closed = False
+        self.is_encoded = False
+        """Whether the head of the answer names a content-encoding."""
         self.status = 0
         self.reason = b""
         self.headers: list[Header] = []
@@ -81,7 +86,7 @@ class Connection(asyncio.Protocol):
         self._has_head = self._is_complete = self._is_reusable = self._is_left = False
         self._is_until_close = True
         self._parts, self._size, self._silent, self._failure = [], 0, 0, None
-        self.status, self.headers, self.reason = 0, [], b""
+        self.status, self.headers, self.reason, self.is_encoded = 0, [], b"", False
         if not self.is_closed:
             self._transport.writelines([head, body] if body else [head])
         early, self._early = self._early, None
@@ -93,39 +98,60 @@ class Connection(asyncio.Protocol):
             if not self._is_complete and self._failure is None:
                 self._failure = self._cut(None)
 
-    async def head(self, until: float | None = None) -> bool:
-        """Wait for the head of the answer; False where it is not there at that time of the loop's clock.
-        Raises httpx.TransportError.
-        """
-        while not self._has_head:
-            if self._failure is not None:
-                raise self._failure
-            if not await self._waited(until):
-                return False
-        return True
+    async def head(self) -> None:
+        """Wait for the head of the answer. Raises httpx.TransportError."""
+        while not self.has_answered():
+            await self.waiting(None)
 
     async def read(self, until: float | None) -> bytes | None:
-        """What has come of the body since the last read, nothing at the end, or None where nothing has come
-        at that time of the loop's clock. Raises httpx.TransportError.
-        """
-        while not self._parts:
-            if self._is_complete:
-                return b""
-            if self._failure is not None:
-                raise self._failure
-            if not await self._waited(until):
+        """What `take` gives, or None where nothing has come at that time of the loop's clock."""
+        while (data := self.take()) is None:
+            if until is not None and self._loop.time() >= until:
                 return None
-        parts = self._parts
-        data = parts[0] if len(parts) == 1 else b"".join(parts)
-        self._parts, self._size = [], 0
-        self._read_on()
+            await self.waiting(until)
         return data
+
+    def has_answered(self) -> bool:
+        """Whether the head of the answer is there. Raises httpx.TransportError."""
+        if not self._has_head and self._failure is not None:
+            raise self._failure
+        return self._has_head
+
+    def take(self) -> bytes | None:
+        """What has come of the body since the last time, nothing at the end, or None where nothing has come
+        yet. Raises httpx.TransportError.
+        """
+        parts = self._parts
+        if parts:
+            self._parts, self._size = [], 0
+            if self._is_paused:
+                self._read_on()
+            return parts[0] if len(parts) == 1 else b"".join(parts)
+        if self._is_complete:
+            return b""
+        if self._failure is not None:
+            raise self._failure
+        return None
+
+    def waiting(self, until: float | None) -> asyncio.Future[None]:
+        """Done as soon as something has come, or at that time of the loop's clock. One timer serves many
+        reads: it is moved on when it comes, not with every read.
+        """
+        if until is not None:
+            self._until = until
+            if self._timer is None or self._timer_at > until:
+                self._set_timer(until)
+        waiter = self._waiter = self._loop.create_future()
+        return waiter
 
     async def ended(self, until: float) -> None:
         """Throw away the rest of the body, and wait for its end until that time."""
         while not (self._is_complete or self.is_closed):
-            if await self.read(until) is None:
+            self._parts, self._size = [], 0
+            self._read_on()
+            if self._loop.time() >= until:
                 return
+            await self.waiting(until)
 
     def leave(self) -> None:
         """The reader is done: serve again where the answer came to its end, else close."""
@@ -170,13 +196,13 @@ class Connection(asyncio.Protocol):
             self._fail(httpx.RemoteProtocolError("the server switched protocols unasked"))
         except httptools.HttpParserError as error:
             self._on_nonsense(error)
-        if self._size == before:
+        size = self._size
+        if size == before:
             self._on_silence(len(data))
         else:
             self._silent = 0
-            if self._size >= _ENOUGH and not self._is_paused and not self.is_closed:
-                self._is_paused = True
-                self._transport.pause_reading()
+            if size >= _ENOUGH:
+                self._pause()
         self._wake()
 
     def eof_received(self) -> bool:
@@ -195,7 +221,7 @@ class Connection(asyncio.Protocol):
         if self._is_complete:
             self._is_reusable = False
         else:
-            self.headers, self.reason = [], b""
+            self.headers, self.reason, self.is_encoded = [], b"", False
             self._is_until_close = True
 
     def on_status(self, status: bytes) -> None:
@@ -207,8 +233,10 @@ class Connection(asyncio.Protocol):
         """One line of the head, or a trailer."""
         if not self._has_head:
             self.headers.append((name, value))
-            if name.lower() in (b"content-length", b"transfer-encoding"):
+            if (name := name.lower()) in _OF_THE_LENGTH:
                 self._is_until_close = False
+            elif name == b"content-encoding":
+                self.is_encoded = True
 
     def on_headers_complete(self) -> None:
         """The head is there, unless it is an interim one (RFC 9110, 15.2)."""
@@ -236,18 +264,10 @@ class Connection(asyncio.Protocol):
 
     # How it is done.
 
-    async def _waited(self, until: float | None) -> bool:
-        """Until something has come, or the timer has; False, and no waiting, where it is too late."""
-        if until is not None:
-            if self._loop.time() >= until:
-                return False
-            self._wake_at(until)
-        self._waiter = self._loop.create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
-        return True
+    def _pause(self) -> None:
+        if not self._is_paused and not self.is_closed:
+            self._is_paused = True
+            self._transport.pause_reading()
 
     def _read_on(self) -> None:
         if self._is_paused:
@@ -256,24 +276,20 @@ class Connection(asyncio.Protocol):
                 self._transport.resume_reading()
 
     def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
-
-    def _wake_at(self, until: float) -> None:
-        """One timer serves many reads: it is moved on when it comes, not with every read."""
-        self._until = until
-        if self._timer is None or self._timer_at > until:
-            if self._timer is not None:
-                self._timer.cancel()
-            self._set_timer(until)
+        """Whoever waits. He may have been cancelled, or woken before."""
+        waiter = self._waiter
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
 
     def _set_timer(self, at: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
         # What uvloop gives for a time that is over does not know its time.
         self._timer, self._timer_at = self._loop.call_at(at, self._on_timer), at
 
     def _on_timer(self) -> None:
         self._timer = None
-        if self._waiter is None:
+        if self._waiter is None or self._waiter.done():
             return
         if self._loop.time() >= self._until:
             self._wake()

@@ -1,13 +1,14 @@
 """One request and the body of its answer, read in the run's own time.
 
-The engine's connections give what has come and can be let go of at any moment; only the way to a new one is a
-task, so that the layers above have their turn while it is waited for. Any other transport has a task for the
-way to the answer's head, and is read by `pulled`. Must never be waited for when it is given up.
+Nothing here waits: what has come is there to be taken, and where nothing has, there is something to await, so
+that a read costs one future. The engine's connections can be let go of at any moment; only the way to a new
+one is a task, so that the layers above have their turn while it is waited for. Any other transport has a task
+for the way to the answer's head, and is read by `pulled`. Must never be waited for when it is given up.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from functools import lru_cache
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import httpx
@@ -25,17 +26,24 @@ _closing: Final = set[asyncio.Task[None]]()
 
 
 class Exchange:
-    """Call `send`, then `response` until there is one, then `read` until it gives nothing, and `close`
-    whatever happened.
+    """Call `send`, then `has_answered` until it has, then `take` until it gives nothing, and `close` whatever
+    happened. Where there is nothing yet, await what `waiting` gives, and look again.
+
+    `take` gives the next bytes as they came over the line, none at the end, or None where none have come.
+    `waiting(until)` is done when something has come, or at that time of the loop's clock. Both are of what
+    there is to wait for at the time; the first raises all that httpx raises.
     """
 
     def __init__(self, http: httpx.AsyncClient, on_sending: Callable[[], None]) -> None:
+        self.take: Callable[[], bytes | None] = _nothing
+        self.waiting: Callable[[float], Awaitable[object]]
         self._http = http
         self._on_sending = on_sending
         self._asking: asyncio.Task[httpx.Response] | None = None
         self._opening: asyncio.Task[Connection] | None = None
         self._connection: Connection | None = None
         self._body: Body | Pulled | None = None
+        self._response: httpx.Response | None = None
 
     def send(self, wire: UpstreamRequest, connect: float) -> None:
         """Begin; a connection may take so many seconds. Raises as httpx does for what cannot be sent."""
@@ -50,9 +58,12 @@ class Exchange:
                 connect=connect,
                 on_sending=self._on_sending,
             )
-            self._connection = http.engine.sent(ask)
-            if self._connection is None:
-                self._opening = asyncio.create_task(http.engine.opened(ask))
+            connection = http.engine.sent(ask)
+            if connection is None:
+                task = self._opening = asyncio.create_task(http.engine.opened(ask))
+                self.waiting = partial(_task_waiting, task)
+            else:
+                self._is_on(connection)
             return
         request = http.build_request(
             wire.method,
@@ -62,56 +73,82 @@ class Exchange:
             timeout=httpx.Timeout(None, connect=connect),
         )
         request.extensions[ON_SENDING] = self._on_sending
-        self._asking = asyncio.create_task(http.send(request, stream=True, follow_redirects=False))
+        asking = self._asking = asyncio.create_task(http.send(request, stream=True, follow_redirects=False))
+        self.waiting = partial(_task_waiting, asking)
 
-    async def response(self, until: float) -> httpx.Response | None:
-        """The answer, its body not yet read, or None where it is not there at that time of the loop's clock.
-        Raises all that httpx raises.
-        """
+    def has_answered(self) -> bool:
+        """Whether the head of the answer is there. Raises all that httpx raises."""
         if self._asking is not None:
-            if not await _is_done(self._asking, until):
-                return None
-            response, self._asking = self._asking.result(), None
-            self._body = response.extensions.get(BODY) or Pulled(response)
-            return response
-        if self._opening is not None:
-            if not await _is_done(self._opening, until):
-                return None
-            self._connection, self._opening = self._opening.result(), None
-        connection = self._connection
-        assert connection is not None  # noqa: S101 (`send` came before)
-        if not await connection.head(until):
-            return None
-        response = response_of(connection)
-        self._body, self._connection = response.extensions[BODY], None
-        return response
+            if self._asking.done():
+                response, self._asking = self._asking.result(), None
+                self._response = response
+                body = self._body = response.extensions.get(BODY) or Pulled(response)
+                self.take, self.waiting = body.take, body.waiting
+        elif self._opening is not None and self._opening.done():
+            connection, self._opening = self._opening.result(), None
+            self._is_on(connection)
+        if self._body is not None:
+            return True
+        return self._connection is not None and self._connection.has_answered()
 
-    async def read(self, until: float) -> bytes | None:
-        """The next bytes as they came over the line, none at the end, or None where there are no more at that
-        time. Raises as `response` does.
-        """
-        assert self._body is not None  # noqa: S101 (there was a response)
-        return await self._body.read(until)
+    @property
+    def status(self) -> int:
+        """The status of the answer."""
+        return self._connection.status if self._connection is not None else self.response.status_code
+
+    @property
+    def encoding(self) -> str:
+        """The content-encoding of the answer, empty where it has none."""
+        if self._connection is not None and not self._connection.is_encoded:
+            return ""
+        encoding: str = self.response.headers.get("content-encoding", "")
+        return encoding
+
+    @property
+    def response(self) -> httpx.Response:
+        """All that the head of the answer says."""
+        if self._response is None:
+            assert self._connection is not None  # noqa: S101 (it has answered)
+            self._response = response_of(self._connection)
+        return self._response
 
     async def drain(self, seconds: float) -> None:
         """Wait for the end of the body, which is near, so that the connection can serve again."""
-        if self._body is not None:
-            await self._body.ended(asyncio.get_running_loop().time() + seconds)
+        until = asyncio.get_running_loop().time() + seconds
+        if self._connection is not None:
+            await self._connection.ended(until)
+        elif self._body is not None:
+            await self._body.ended(until)
 
     async def close(self) -> None:
         """Leave the connection to the pool where the body was read to its end, else close it. Goes on where
         the caller is cancelled.
         """
-        if isinstance(self._body, Body):
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            # It may serve another request from here on.
+            self.take = _closed
+            connection.leave()
+        elif isinstance(self._body, Body):
             self._body.close()
         elif self._body is not None:
             await _to_its_end(self._body.aclose())
-        elif self._connection is not None:
-            self._connection.close()
         elif self._opening is not None:
             await _to_its_end(_unopened(self._opening))
         elif self._asking is not None:
             await _to_its_end(_given_up(self._asking))
+
+    def _is_on(self, connection: Connection) -> None:
+        self._connection = connection
+        self.take, self.waiting = connection.take, connection.waiting
+
+
+def _nothing() -> None:
+    """There is no answer yet."""
+
+
+def _closed() -> bytes:
+    raise httpx.StreamClosed
 
 
 @lru_cache(maxsize=64)
@@ -120,10 +157,8 @@ def _parsed(url: str) -> httpx.URL:
     return httpx.URL(url)
 
 
-async def _is_done(task: asyncio.Task[Any], until: float) -> bool:
-    if not task.done():
-        await asyncio.wait({task}, timeout=max(0.0, until - asyncio.get_running_loop().time()))
-    return task.done()
+async def _task_waiting(task: asyncio.Task[Any], until: float) -> None:
+    await asyncio.wait({task}, timeout=until - asyncio.get_running_loop().time())
 
 
 async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:

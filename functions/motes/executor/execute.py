@@ -8,6 +8,7 @@ there is another attempt.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
+from math import inf
 from typing import Final, TypeAlias
 
 import httpx
@@ -51,12 +52,15 @@ class Paused:
 
 Outcome: TypeAlias = p.End | Held | Paused
 
+Turn: TypeAlias = Batch | Awaitable[object]
+"""What a stage gives: a batch, or what must be awaited before it is asked again."""
+
 
 class Attempt:
-    """Call `next` until it gives None, then read `outcome`; `close` it whatever happened.
+    """Call `next` until `is_over`, then read `outcome`; `close` it whatever happened.
 
-    It goes from stage to stage. Each is a method that gives one batch: send and ask, then refuse, or read
-    and unpack.
+    It goes from stage to stage. Each is a method that gives one batch, or what it waits for: send and ask,
+    then refuse, or read and unpack. None of them waits itself, so that a read is one coroutine.
     """
 
     def __init__(self, dispatch: Dispatch, run: Run, part: int = 0) -> None:
@@ -65,19 +69,26 @@ class Attempt:
         self._transmitter = Transmitter(run.options.ids_of(part))
         self._pump: Pump
         self._exchange = Exchange(run.http, run.progress.on_sending)
-        self._stage: Callable[[Attempt], Awaitable[Batch | None]] = Attempt._send
+        self._stage: Callable[[Attempt], Turn] = Attempt._send
         self._clock = asyncio.get_running_loop().time
         self._started = self._clock()
-        self._spoke_at = self._started
+        self._quiet_at = self._started + dispatch.timeouts.quiet
+        """When the upstream has shown no more than signs of life for too long."""
         self._received = 0
         self._refusal: Refusal | None = None
         self._decoder = NOT_ENCODED
         self._pieces: Iterator[bytes] = iter(())
-        self._waits_until: float | None = None
-        self._stop_limit: float | None = None
+        self._limit: float | None = None
+        """Until when what is waited for must be here; None where no wait has begun."""
+        self._stop_limit = inf
         self._cut: VendorError | None = None
         self._issue: p.Issue | None = None
         self._paused: Paused | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether `next` has given all there is."""
+        return self._stage is Attempt._over
 
     @property
     def said_anything(self) -> bool:
@@ -95,31 +106,35 @@ class Attempt:
         if self._paused is not None:
             return self._paused
         end = self._transmitter.end()
-        assert end is not None  # noqa: S101 (`next` gave None, and `Pump.close` always gives one)
+        assert end is not None  # noqa: S101 (it is over, and `Pump.close` always gives one)
         return end if self._issue is None else Held(self._issue, end)
 
-    async def next(self) -> Batch | None:
+    async def next(self) -> Batch:
         """What the next read gave, without the `End` and without an issue that is held. Empty where the pulse
-        was due first, None at the end.
+        was due first, or the end has nothing more to say.
         """
         try:
-            batch = await self._stage(self)
+            while not isinstance(turn := self._stage(self), list):
+                await turn
         except Exception as bug:
             # The boundary: a bug of ours ends one run with an issue, and not the process.
             await self._exchange.close()
-            self._stage, batch = Attempt._over, self._on_bug(bug)
-        return batch and self._kept(batch)
+            turn = self._on_bug(bug)
+        for particle in turn:
+            if type(particle) is not p.Text:
+                return self._kept(turn)
+        return turn
 
     async def leave(self) -> None:
         """The answer is over and told: wait for the end of the HTTP body, which is near."""
         if not self._cut:
             await self._exchange.drain(_LINGER_SECONDS)
 
-    async def close(self) -> None:
+    def close(self) -> Awaitable[None]:
         """Let go of the connection."""
-        await self._exchange.close()
+        return self._exchange.close()
 
-    async def _send(self) -> Batch:
+    def _send(self) -> Turn:
         self._run.progress.step = "connecting"
         self._pump = Pump(self._dispatch.demuxer(), self._dispatch.parser(), self._transmitter)
         self._stage = Attempt._ask
@@ -128,89 +143,103 @@ class Attempt:
             self._exchange.send(wire, self._dispatch.timeouts.connect)
         except failures.NETWORK as failure:
             return self._unanswered(failure)
-        return await self._ask()
+        return self._ask()
 
-    async def _ask(self) -> Batch:
+    def _ask(self) -> Turn:
         """Wait for the head of the answer."""
-        limit = self._limit()
+        exchange = self._exchange
         try:
-            response = await self._exchange.response(self._until(limit))
-            if response is None:
-                return self._in_time(limit)
+            if not exchange.has_answered():
+                return self._waiting(self._started + self._dispatch.timeouts.first_byte)
         except failures.NETWORK as failure:
             return self._unanswered(failure)
         self._run.progress.on_sending()
-        if not response.is_success:
-            self._refusal = Refusal(response, self._exchange, self._dispatch, self._run)
+        if not 200 <= exchange.status < 300:
+            self._refusal = Refusal(exchange, self._dispatch, self._run)
             self._stage = Attempt._refuse
-            return await self._refuse()
-        encoding = response.headers.get("content-encoding", "")
-        try:
-            self._decoder = Decoder(encoding)
-        except ValueError:
-            self._cut = unread(encoding)
-            return self._closed()
+            return self._refuse()
+        if encoding := exchange.encoding:
+            try:
+                self._decoder = Decoder(encoding)
+            except ValueError:
+                self._cut = unread(encoding)
+                return self._closed()
         self._stage = Attempt._read
-        return await self._read()
+        return self._read()
 
-    async def _refuse(self) -> Batch:
+    def _refuse(self) -> Turn:
         """Read what an answer that is no success says."""
         assert self._refusal is not None  # noqa: S101 (`_ask` came before)
-        error = await self._refusal.next()
-        if error is None:
-            return []
-        self._stage = Attempt._over
-        return self._pump.fail("dispatch-fetch", error)
+        try:
+            if not self._refusal.is_read():
+                return self._waiting(self._refusal.until)
+        except TimeoutError:
+            # What has come by now is all.
+            pass
+        return self._failed("dispatch-fetch", self._refusal.error())
 
-    async def _read(self) -> Batch:
+    def _read(self) -> Turn:
         """Take the next bytes of the answer."""
         try:
-            if self._is_overdue():
-                raise TimeoutError
-            limit = self._waits_until or self._limit()
-            chunk = await self._exchange.read(self._until(limit))
+            limit = self._limit
+            if limit is None:
+                limit = self._limit = self._begun()
+            chunk = self._exchange.take()
             if chunk is None:
-                self._waits_until = limit
-                return self._in_time(limit)
+                return self._waiting(limit)
         except failures.NETWORK as failure:
-            self._cut = self._while_reading(failure)
-            return self._closed()
+            return self._broken(failure)
         if not chunk:
             return self._closed()
-        self._waits_until = None
-        self._took(len(chunk))
-        if self._decoder.is_plain:
-            return self._fed(chunk)
-        self._pieces = self._decoder.pieces(chunk)
-        self._stage = Attempt._unpack
-        return await self._unpack()
+        now, self._limit = self._clock(), None
+        self._took(len(chunk), now)
+        if not self._decoder.is_plain:
+            self._pieces = self._decoder.pieces(chunk)
+            return self._unpack()
+        return self._fed(chunk, now)
 
-    async def _unpack(self) -> Batch:
+    def _unpack(self) -> Turn:
         """Take the next piece of what the bytes stand for."""
+        self._stage = Attempt._unpack
         try:
             piece = next(self._pieces, b"")
         except httpx.DecodingError as failure:
-            self._cut = self._while_reading(failure)
-            return self._closed()
+            return self._broken(failure)
         if len(piece) >= MAX_PIECE:
             # A few bytes may become very many: others have their turn in between.
-            await asyncio.sleep(0)
+            self._stage = Attempt._give_way
         elif not piece:
             self._stage = Attempt._read
-        return self._fed(piece)
+        return self._fed(piece, self._clock())
 
-    async def _over(self) -> None:
+    def _give_way(self) -> Turn:
+        self._stage = Attempt._unpack
+        return asyncio.sleep(0)
+
+    def _over(self) -> Turn:
         """Nothing more."""
+        return []
 
     def _unanswered(self, failure: Exception) -> Batch:
-        self._stage = Attempt._over
-        return self._pump.fail("dispatch-fetch", failures.before_the_answer(failure, self._dispatch.timeouts))
+        return self._failed("dispatch-fetch", failures.before_the_answer(failure, self._dispatch.timeouts))
 
-    def _fed(self, data: bytes) -> Batch:
+    def _failed(self, phase: p.Phase, error: VendorError) -> Batch:
+        self._stage = Attempt._over
+        return self._pump.fail(phase, error)
+
+    def _fed(self, data: bytes, now: float) -> Batch:
         batch = self._pump.feed(data)
         if batch:
-            self._spoke_at = self._clock()
-        return batch if self._pump.verdict is None else batch + self._settled()
+            self._quiet_at = now + self._dispatch.timeouts.quiet
+        return batch if self._transmitter.verdict is None else batch + self._settled()
+
+    def _broken(self, failure: Exception) -> Batch:
+        timeouts = self._dispatch.timeouts
+        if isinstance(failure, TimeoutError) and self._received and self._clock() >= self._quiet_at:
+            self._cut = failures.quiet(timeouts)
+        else:
+            self._cut = failures.while_reading(failure, self._received, timeouts)
+        return self._closed()
 
     def _closed(self) -> Batch:
         return self._pump.close(self._cut) + self._settled()
@@ -218,60 +247,51 @@ class Attempt:
     def _settled(self) -> Batch:
         """A verdict that is not an `End` becomes one, or the request that goes on from here."""
         self._stage = Attempt._over
-        verdict = self._pump.verdict
+        verdict = self._transmitter.verdict
         if isinstance(verdict, Retry):
             return self._pump.fail("dialect-issue", verdict.error)
         if isinstance(verdict, Continue):
             self._paused = Paused(_patched(self._dispatch, verdict), verdict.reason)
         return []
 
-    def _until(self, limit: float) -> float:
-        """How long to wait for the next byte before the layers above have a turn."""
-        return min(limit, self._run.pulse.due)
-
-    def _in_time(self, limit: float) -> Batch:
-        """Nothing came. Raises TimeoutError where it is too late for anything."""
-        if self._run.pulse.due >= limit:
+    def _waiting(self, limit: float) -> Turn:
+        """Wait for what is to come until then, and no longer than until the layers above have a turn. Raises
+        TimeoutError where it is too late for anything.
+        """
+        due = self._run.pulse.due
+        until = due if due < limit else limit
+        if self._clock() < until:
+            return self._exchange.waiting(until)
+        if due >= limit:
             raise TimeoutError
         return []
 
-    def _while_reading(self, failure: Exception) -> VendorError:
-        if isinstance(failure, TimeoutError) and self._received and self._is_quiet():
-            return failures.quiet(self._dispatch.timeouts)
-        return failures.while_reading(failure, self._received, self._dispatch.timeouts)
-
-    def _is_overdue(self) -> bool:
-        """Whether what comes after the finish reason has had its time, however much of it there is."""
-        now = self._clock()
-        if self._transmitter.stopped is not None and self._stop_limit is None:
-            self._stop_limit = now + min(self._dispatch.timeouts.idle, _AFTER_STOP_SECONDS)
-        return self._is_quiet() or (self._stop_limit is not None and now >= self._stop_limit)
-
-    def _is_quiet(self) -> bool:
-        """Whether the upstream has shown no more than signs of life for too long."""
-        return self._clock() >= self._spoke_at + self._dispatch.timeouts.quiet
-
-    def _limit(self) -> float:
-        """Until when the next byte must be here. The time a slow reader takes is not the upstream's."""
-        timeouts = self._dispatch.timeouts
+    def _begun(self) -> float:
+        """A read begins: until when there must be something. The time a slow reader takes is not the
+        upstream's. Raises TimeoutError where it has said nothing for too long, or where what comes after the
+        finish reason has had its time, however much of it there is.
+        """
+        now, timeouts = self._clock(), self._dispatch.timeouts
+        if self._transmitter.stopped is not None and self._stop_limit == inf:
+            self._stop_limit = now + min(timeouts.idle, _AFTER_STOP_SECONDS)
+        limit = self._quiet_at if self._quiet_at < self._stop_limit else self._stop_limit
+        if now >= limit:
+            raise TimeoutError
         if not self._received:
             return self._started + timeouts.first_byte
-        idle = self._clock() + timeouts.idle
-        limit = min(idle, self._spoke_at + timeouts.quiet)
-        return limit if self._stop_limit is None else min(limit, self._stop_limit)
+        idle = now + timeouts.idle
+        return idle if idle < limit else limit
 
-    def _took(self, size: int) -> None:
+    def _took(self, size: int, now: float) -> None:
         progress = self._run.progress
         self._received += size
         progress.step = "reading"
         progress.received += size
-        progress.last_byte_at = self._clock()
+        progress.last_byte_at = now
 
     def _kept(self, batch: Batch) -> Batch:
         """The particles to give on: all but an issue that another attempt may make unsaid."""
         for particle in batch:
-            if type(particle) is p.Text:
-                continue
             if isinstance(particle, p.HandleSet):
                 self._run.progress.handle = particle.handle
             elif isinstance(particle, p.Issue) and self._may_hold(particle):
@@ -287,7 +307,7 @@ class Attempt:
 
     def _on_bug(self, bug: Exception) -> Batch:
         self._run.observer.bug(self._dispatch.label, bug)
-        self._paused = None
+        self._stage, self._paused = Attempt._over, None
         error = VendorError(
             message=f"the gateway failed to read the upstream's answer ({type(bug).__name__})",
             kind="protocol",

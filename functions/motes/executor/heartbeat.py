@@ -30,6 +30,13 @@ class Heartbeats:
         self._stop_at = inf if stop_at is None else stop_at
         self._beat_at = now + every
         pulse.due = min(self._beat_at, self._stop_at)
+        self.over_at = self._stop_at - _EARLY
+        """When the run has no time left."""
+
+    def shown(self, now: float) -> None:
+        """Something was shown."""
+        beat_at = self._beat_at = now + self._every
+        self._pulse.due = beat_at if beat_at < self._stop_at else self._stop_at
 
     def added(self, batch: Batch, now: float) -> Batch:
         """The batch to give on."""
@@ -38,13 +45,8 @@ class Heartbeats:
             if now + _EARLY < self._beat_at:
                 return batch
             batch.append(p.Heartbeat())
-        self._beat_at = now + self._every
-        self._pulse.due = min(self._beat_at, self._stop_at)
+        self.shown(now)
         return batch
-
-    def is_over(self, now: float) -> bool:
-        """Whether the run has no time left."""
-        return now + _EARLY >= self._stop_at
 
 
 def _shows(particle: p.Particle) -> bool:

@@ -6,10 +6,11 @@ once a read, not once a particle. Must never raise (cancellation excepted), and 
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Final
+from functools import partial
+from typing import Final, TypeAlias
 
 import httpx
 
@@ -18,7 +19,7 @@ from motes.dispatch import NO_TRANSFORMS, Dispatch
 from motes.executor.heartbeat import Heartbeats
 from motes.executor.observer import NullObserver, Observer, Progress
 from motes.executor.own_task import in_own_task
-from motes.executor.retry import with_retries
+from motes.executor.retry import Retries, with_retries
 from motes.executor.run import Batch, Options, Pulse, Run
 from motes.executor.stopwatch import Stopwatch
 from motes.executor.transforming import transformed
@@ -59,27 +60,45 @@ async def batches(
     )
     telling = _Telling(state, now)
     heartbeats = Heartbeats(state.pulse, options.heartbeat, options.stop_at, now)
-    is_over = heartbeats.is_over(now)
+    over_at, is_words = heartbeats.over_at, telling.is_words
+    is_over = now >= over_at
     try:
         if dispatch.warnings:
             yield telling.told([p.Warn(text, _OURS) for text in dispatch.warnings], now)
-        with watched(state):
-            async with aclosing(_source(state)) as source:
-                while not is_over and (batch := await anext(source, None)) is not None:
-                    now = clock()
-                    if is_over := heartbeats.is_over(now) and not _ends(batch):
-                        break
-                    if given := heartbeats.added(batch, now):
-                        yield telling.told(given, now)
+        (advance, close), warning = _source(state), watched(state)
+        try:
+            while not is_over and (batch := await advance()) is not None:
+                now = clock()
+                if now >= over_at and not _ends(batch):
+                    is_over = True
+                elif is_words(batch, now):
+                    heartbeats.shown(now)
+                    yield batch
+                elif given := heartbeats.added(batch, now):
+                    yield telling.told(given, now)
+        finally:
+            if warning is not None:
+                warning.cancel()
+            await close()
         if is_over:
             yield telling.told(last_words(state), clock())
     finally:
         telling.over(clock())
 
 
-def _source(run: Run) -> AsyncGenerator[Batch, None]:
+Source: TypeAlias = tuple[Callable[[], Awaitable[Batch | None]], Callable[[], Awaitable[None]]]
+"""Gives the next batch, None at the end; and closes."""
+
+
+def _source(run: Run) -> Source:
     if run.dispatch.transforms == NO_TRANSFORMS and not run.dispatch.tool_names:
-        return with_retries(run)
+        retries = Retries(run)
+        return retries.next, retries.close
+    source = _changed(run)
+    return partial(anext, source, None), source.aclose
+
+
+def _changed(run: Run) -> AsyncGenerator[Batch, None]:
     # What runs in a task of its own has a pulse that is never due: the task has the run's.
     source = with_retries(replace(run, pulse=Pulse()))
     if run.dispatch.transforms.search is not None:
@@ -105,6 +124,8 @@ class _Telling:
     def __init__(self, run: Run, now: float) -> None:
         self._run = run
         self._watch = Stopwatch(now, run.options.price, run.dispatch.prompt_tokens)
+        self.is_words = self._watch.is_words
+        """See `Stopwatch`; such a batch leaves the executor as it is."""
         self._end = p.End("done-dispatch-aborted")
 
     def told(self, batch: Batch, now: float) -> Batch:

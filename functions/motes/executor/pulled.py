@@ -6,7 +6,7 @@ bytes that nobody has taken, and one read.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
 from typing import Final
 
@@ -27,19 +27,23 @@ class Pulled:
         self._task = asyncio.create_task(self._pull(response))
         self._task.add_done_callback(self._on_done)
 
-    async def read(self, until: float) -> bytes | None:
+    def take(self) -> bytes | None:
         """See `Body`."""
-        while not self._chunks:
-            if self._task.done():
-                self._task.result()
-                return b""
-            if not await self._stir(until):
+        if not self._chunks:
+            if not self._task.done():
                 return None
+            self._task.result()
+            return b""
         chunk = self._chunks.popleft()
         self._size -= len(chunk)
         if self._size < _AHEAD:
             self._room.set()
         return chunk
+
+    def waiting(self, until: float) -> Awaitable[object]:
+        """See `Body`."""
+        self._stirred.clear()
+        return self._stir(until)
 
     async def ended(self, until: float) -> None:
         """See `Body`."""
@@ -64,18 +68,12 @@ class Pulled:
                     self._room.clear()
                     await self._room.wait()
 
-    async def _stir(self, until: float) -> bool:
-        """Whether there was time for something to come."""
-        loop = asyncio.get_running_loop()
-        if loop.time() >= until:
-            return False
-        self._stirred.clear()
-        timer = loop.call_at(until, self._stirred.set)
+    async def _stir(self, until: float) -> None:
+        timer = asyncio.get_running_loop().call_at(until, self._stirred.set)
         try:
             await self._stirred.wait()
         finally:
             timer.cancel()
-        return True
 
     def _on_done(self, task: asyncio.Task[None]) -> None:
         # asyncio would report an exception that nobody looked at.

@@ -6,8 +6,6 @@ Must never hold more of the body than `MAX_BODY`, nor wait for it for long.
 import asyncio
 from typing import Final
 
-import httpx
-
 from motes.dispatch import Dispatch
 from motes.errors import VendorError
 from motes.executor import failures
@@ -22,40 +20,40 @@ _SECONDS: Final = 5.0
 
 
 class Refusal:
-    """Call `next` until it gives the error."""
+    """Call `is_read` whenever something has come, and no later than `until`; then `error`."""
 
-    def __init__(self, response: httpx.Response, exchange: Exchange, dispatch: Dispatch, run: Run) -> None:
-        self._response = response
+    def __init__(self, exchange: Exchange, dispatch: Dispatch, run: Run) -> None:
+        self.until = asyncio.get_running_loop().time() + min(dispatch.timeouts.idle, _SECONDS)
+        self._response = exchange.response
         self._exchange = exchange
         self._dispatch = dispatch
         self._run = run
         self._body = bytearray()
         self._decoder: Decoder | None = None
-        self._until = asyncio.get_running_loop().time() + min(dispatch.timeouts.idle, _SECONDS)
 
-    async def next(self) -> VendorError | None:
-        """One read. None where the pulse was due first, or where there is more to read."""
+    def is_read(self) -> bool:
+        """Whether there is nothing more to wait for. What cannot be read is left out."""
         if self._response.status_code < 400:
-            return failures.redirected(self._response)
+            return True
         try:
-            if await self._reads_on():
-                return None
+            return self._is_read()
         except (ValueError, *failures.NETWORK):
-            # What cannot be read is left out.
-            pass
+            return True
+
+    def error(self) -> VendorError:
+        """What it says, as far as it was read."""
         status, headers = self._response.status_code, self._response.headers
+        if status < 400:
+            return failures.redirected(self._response)
         body = bytes(self._body[:MAX_BODY])
         return read_failure(status, headers, body, self._run.options.now(), self._dispatch.error_kinds)
 
-    async def _reads_on(self) -> bool:
-        due = self._run.pulse.due
+    def _is_read(self) -> bool:
         if self._decoder is None:
-            self._decoder = Decoder(self._response.headers.get("content-encoding", ""))
-        chunk = await self._exchange.read(min(self._until, due))
-        if chunk is None:
-            return due < self._until
-        for piece in self._decoder.pieces(chunk):
-            self._body += piece
-            if len(self._body) >= MAX_BODY:
-                return False
-        return bool(chunk)
+            self._decoder = Decoder(self._exchange.encoding)
+        while chunk := self._exchange.take():
+            for piece in self._decoder.pieces(chunk):
+                self._body += piece
+                if len(self._body) >= MAX_BODY:
+                    return True
+        return chunk is not None

@@ -4,7 +4,7 @@ Must never repeat what was seen: once an attempt gave something visible, a failu
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -18,33 +18,62 @@ from motes.secrecy import error_without
 
 
 async def with_retries(run: Run) -> AsyncGenerator[Batch, None]:
-    """One answer out of as many attempts as it takes; exactly one `End`, last."""
-    course = _Course(run)
-    while True:
-        attempt = Attempt(course.dispatch, run, course.part)
-        try:
-            while (batch := await attempt.next()) is not None:
-                yield _shifted(batch, course.text_before) if course.text_before else batch
-            step = course.after(attempt)
-            yield list(step.particles)
-            await attempt.leave()
-        finally:
-            await attempt.close()
-        if step.delay is None:
-            return
-        if step.delay > 0:
+    """What `Retries` gives, for what takes a generator."""
+    retries = Retries(run)
+    try:
+        while (batch := await retries.next()) is not None:
+            yield batch
+    finally:
+        await retries.close()
+
+
+class Retries:
+    """One answer out of as many attempts as it takes; exactly one `End`, last. Call `next` until it gives
+    None, and `close` whatever happened.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._course = _Course(run)
+        self._attempt = Attempt(run.dispatch, run)
+        self._step: _Step | None = None
+        """What was told of the end of this attempt."""
+        self._sleeps_until: float | None = None
+
+    def next(self) -> Awaitable[Batch | None]:
+        """The next batch; an empty one whenever the pulse is due."""
+        attempt = self._attempt
+        # Nothing is between a read and whoever asked for it.
+        return self._turn() if attempt.is_over or self._course.text_before else attempt.next()
+
+    def close(self) -> Awaitable[None]:
+        """Let go of the connection."""
+        return self._attempt.close()
+
+    async def _turn(self) -> Batch | None:
+        if not self._attempt.is_over:
+            return _shifted(await self._attempt.next(), self._course.text_before)
+        if self._step is None:
+            self._step = self._course.after(self._attempt)
+            return list(self._step.particles)
+        if self._sleeps_until is None:
+            await self._attempt.leave()
+            if self._step.delay is None:
+                return None
+            await self._attempt.close()
+            self._sleeps_until = asyncio.get_running_loop().time() + self._step.delay
+        return await self._slept(self._sleeps_until)
+
+    async def _slept(self, until: float) -> Batch:
+        """Nothing, once the pulse is due, or it is time for another attempt."""
+        now, run = asyncio.get_running_loop().time(), self._run
+        if now < until:
             run.progress.step = "backing-off"
-            async for nothing in _slept(step.delay, run):
-                yield nothing
-
-
-async def _slept(seconds: float, run: Run) -> AsyncGenerator[Batch, None]:
-    """That much time; an empty batch whenever the pulse is due."""
-    clock = asyncio.get_running_loop().time
-    until = clock() + seconds
-    while (now := clock()) < until:
-        await asyncio.sleep(min(until, run.pulse.due) - now)
-        yield []
+            await asyncio.sleep(min(until, run.pulse.due) - now)
+            return []
+        self._step = self._sleeps_until = None
+        attempt = self._attempt = Attempt(self._course.dispatch, run, self._course.part)
+        return _shifted(await attempt.next(), self._course.text_before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +173,8 @@ class _Course:
 
 def _shifted(batch: Batch, by: int) -> Batch:
     """A citation's place counted from the head of the whole answer, not of its last part."""
+    if not by:
+        return batch
     return [_moved(one, by) if isinstance(one, p.Citation) else one for one in batch]
 
 

@@ -38,6 +38,24 @@ class Stopwatch:
         self._uncounted = 0
         """Bytes of the answer since the vendor last told how much output there was."""
 
+    def is_words(self, batch: list[p.Particle], now: float) -> bool:
+        """Whether the batch is text and nothing else, and says something. Most are, and there is nothing more
+        to do with such a one: `on_text` is done for all of it.
+        """
+        size = 0
+        for particle in batch:
+            if type(particle) is not p.Text:
+                return False
+            words = particle.text
+            size += len(words) if words.isascii() else size_of(particle)
+        if not size:
+            return False
+        self._is_stale = self._has_begun = True
+        self._uncounted += size
+        if self._first is None:
+            self._first = now
+        return True
+
     def on_text(self, text: p.Text, now: float) -> None:
         """`stamped` for a piece of text, which is given on as it is."""
         words = text.text

@@ -5,8 +5,6 @@ starts, and a platform's kill runs no `finally`.
 """
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from motes import particles as p
 from motes.errors import VendorError
@@ -14,18 +12,12 @@ from motes.executor.observer import SlowRequest
 from motes.executor.run import Batch, Run
 
 
-@contextmanager
-def watched(run: Run) -> Iterator[None]:
-    """While the run goes on: the observer hears of a deadline that is near."""
+def watched(run: Run) -> asyncio.TimerHandle | None:
+    """What tells the observer of a deadline that is near, until it is cancelled; None where there is none."""
     deadline = run.options.deadline
     if deadline is None:
-        yield
-        return
-    warning = asyncio.get_running_loop().call_at(deadline - run.options.warn_margin, _warn, deadline, run)
-    try:
-        yield
-    finally:
-        warning.cancel()
+        return None
+    return asyncio.get_running_loop().call_at(deadline - run.options.warn_margin, _warn, deadline, run)
 
 
 def _warn(deadline: float, run: Run) -> None:
