@@ -88,6 +88,44 @@ async def test_a_chore_that_has_no_time_left_leaves_its_rows_to_the_next(ledger,
     assert list(store.rows) == ["r1"]
 
 
+async def test_all_who_come_while_rows_are_written_share_the_next_write_and_are_through_together(
+    ledger, store
+):
+    store.gate.clear()
+    used(ledger, "r0")
+    first = asyncio.create_task(ledger.write())
+    await asyncio.sleep(0)
+    others = []
+    for n in range(1, 50):
+        used(ledger, f"r{n}")
+        others.append(asyncio.create_task(ledger.write()))
+    await asyncio.sleep(0)
+    store.gate.set()
+    await first
+    assert list(store.rows) == ["r0"]
+    await others[0]
+    assert len(store.rows) == len(store.written) == 50
+    # Not one by one, turn by turn of the loop: that is slower than runs can end.
+    await asyncio.sleep(0)
+    assert all(other.done() for other in others)
+
+
+async def test_who_shares_a_write_that_is_given_up_writes_himself(ledger, store):
+    store.gate.clear()
+    used(ledger, "r1")
+    first = asyncio.create_task(ledger.write())
+    await asyncio.sleep(0)
+    used(ledger, "r2")
+    second = asyncio.create_task(ledger.write())
+    third = asyncio.create_task(ledger.write())
+    await asyncio.sleep(0)
+    first.cancel()
+    store.gate.set()
+    await asyncio.wait({first, second, third})
+    assert sorted(store.rows) == ["r1", "r2"]
+    assert second.result() is third.result() is None
+
+
 async def test_rows_that_cannot_be_stored_are_not_kept_without_end(store, settings, caplog):
     ledger = Ledger(store, PriceBook(settings, {}), most=3)
     for n in range(5):

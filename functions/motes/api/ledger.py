@@ -42,7 +42,8 @@ class Ledger:
         self._prices = prices
         self._most = most
         self._entries: dict[str, _Entry] = {}
-        self._writing = asyncio.Lock()
+        self._writing: asyncio.Event | None = None
+        self._begun = self._ended = 0
 
     def pricing(self, run: StoredRun) -> Pricing:
         """How that run is priced. Who brought the vendor's key owes the gateway nothing."""
@@ -93,11 +94,26 @@ class Ledger:
         return bool(self._entries)
 
     async def write(self) -> None:
-        """Store what there is. Never raises."""
-        async with self._writing:
-            entries = list(self._entries.values())
-            if entries:
-                await self._write(entries)
+        """Store what there is. Never raises.
+
+        Who comes while others write shares the next write with all who came, since runs may end faster than a
+        store writes.
+        """
+        begun = self._begun
+        while self._writing is not None:
+            await self._writing.wait()
+            if self._ended > begun:
+                return
+        if not self._entries:
+            return
+        self._begun += 1
+        self._writing = asyncio.Event()
+        try:
+            await self._write(list(self._entries.values()))
+            self._ended = self._begun
+        finally:
+            self._writing.set()
+            self._writing = None
 
     async def _write(self, entries: list[_Entry]) -> None:
         await self._wait_for_prices({entry.label for entry in entries if not entry.has_price})
