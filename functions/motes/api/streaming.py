@@ -6,7 +6,7 @@ open once the reader has gone; and never break a stream off without an error and
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from typing import Any, Final, Protocol
 
 from starlette.types import Receive, Send
@@ -18,11 +18,11 @@ from motes.executor.run import Batch
 
 _log = logging.getLogger("motes.api")
 
-_STREAM_HEADERS: Final = {
+_STREAM_HEADERS: Final = (
     # No proxy may hold a stream back to compress or cache it; the last one is nginx's own word.
-    "cache-control": "no-cache, no-transform",
-    "x-accel-buffering": "no",
-}
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+)
 
 
 class Encoder(Protocol):
@@ -48,49 +48,49 @@ class StreamWriter:
         self._send = send
         self._encoder = encoder
         self._silence = silence
-        self._clock = asyncio.get_running_loop().time
-        self._wrote_at = self._clock()
         self._has_failed = False
 
-    async def start(self, media_type: str, held: Iterable[p.Particle]) -> None:
+    async def start(self, media_type: str, held: Sequence[p.Particle]) -> None:
         """Commit: the status, the headers, and what was held back until now."""
-        headers = {"content-type": media_type, **_STREAM_HEADERS}
-        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-        await self._send({"type": "http.response.start", "status": 200, "headers": raw})
+        headers = [(b"content-type", media_type.encode()), *_STREAM_HEADERS]
+        await self._send({"type": "http.response.start", "status": 200, "headers": headers})
         first = self._encoder.open() + self._written(held)
         # An empty chunk still makes the server send the head.
-        await self._write(first)
+        await self._send({"type": "http.response.body", "body": first, "more_body": True})
 
     async def pour(self, source: AsyncGenerator[Batch, None]) -> None:
-        """Everything that is still to come, a chunk a batch, and the end of the response."""
+        """Everything that is still to come, a chunk a batch, and the end of the response. Call it as soon as
+        it has started.
+        """
+        send, clock = self._send, asyncio.get_running_loop().time
+        wrote_at = clock()
         async for batch in source:
             if self._has_failed:
                 break
             data = self._written(batch)
-            if not data and self._clock() - self._wrote_at >= self._silence:
+            if not data and clock() - wrote_at >= self._silence:
                 data = self._encoder.keepalive()
             if data:
-                await self._write(data)
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+                await send({"type": "http.response.body", "body": data, "more_body": True})
+                wrote_at = clock()
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _written(self, batch: Iterable[p.Particle]) -> bytes:
+    def _written(self, batch: Sequence[p.Particle]) -> bytes:
         """What particles add; where one cannot be written, the last words of the stream."""
-        out, encode = list[bytes](), self._encoder.encode
-        for particle in batch:
-            try:
-                out.append(encode(particle))
-            except Exception as bug:
-                # The boundary: what cannot be written ends one stream with an issue.
-                self._has_failed = True
-                name = type(particle).__name__
-                _log.error(logline("encoder_failed", particle=name, error=type(bug).__name__))
-                out += map(encode, _last_words(bug))
-                break
+        out: list[bytes] = []
+        try:
+            if len(batch) == 1:
+                # Mostly, of a vendor that takes its time.
+                return self._encoder.encode(batch[0])
+            out.extend(map(self._encoder.encode, batch))
+        except Exception as bug:
+            # The boundary: what cannot be written ends one stream with an issue. What was written before it
+            # stays in `out`.
+            self._has_failed = True
+            name = type(batch[len(out)]).__name__
+            _log.error(logline("encoder_failed", particle=name, error=type(bug).__name__))
+            out.extend(map(self._encoder.encode, _last_words(bug)))
         return b"".join(out)
-
-    async def _write(self, data: bytes) -> None:
-        await self._send({"type": "http.response.body", "body": data, "more_body": True})
-        self._wrote_at = self._clock()
 
 
 def _last_words(bug: Exception) -> tuple[p.Particle, ...]:
@@ -106,32 +106,37 @@ async def while_present(receive: Receive, work: Coroutine[Any, Any, None], reque
     """Do the work as long as the client is there; when it goes, the work is cancelled and cleaned up.
 
     Call it once the request's body has been read: from then on the client has nothing to say but that it
-    left.
+    left. The work has a task of its own: each piece of a stream wakes it, and not all that stands around it.
     """
-    task, has_left = asyncio.current_task(), False
+    doing = asyncio.create_task(work)
+    try:
+        await _left_or_done(receive, doing)
+    finally:
+        if not doing.done():
+            doing.cancel()
+            await asyncio.wait({doing})
+    if doing.cancelled():
+        _log.info(logline("client_gone", request_id=request_id))
+    else:
+        doing.result()
+
+
+async def _left_or_done(receive: Receive, doing: "asyncio.Task[None]") -> None:
+    """Wait until the client has left or it is done."""
+    task, is_waiting, was_woken = asyncio.current_task(), True, False
     assert task is not None  # noqa: S101 (a coroutine that runs is in a task here)
 
-    def on_departure(_: "asyncio.Task[None]") -> None:
-        nonlocal has_left
-        has_left = True
-        task.cancel()
+    def wake(_: "asyncio.Task[None]") -> None:
+        nonlocal was_woken
+        was_woken = is_waiting and task.cancel()
 
-    watch = asyncio.create_task(_departure(receive))
-    watch.add_done_callback(on_departure)
+    doing.add_done_callback(wake)
     try:
-        await work
+        while (await receive())["type"] != "http.disconnect":
+            pass
     except asyncio.CancelledError:
         # Who else cancels, means the whole request.
-        if not has_left or task.cancelling() > 1:
+        if not was_woken or task.uncancel():
             raise
-        _log.info(logline("client_gone", request_id=request_id))
     finally:
-        watch.remove_done_callback(on_departure)
-        watch.cancel()
-        if has_left:
-            task.uncancel()
-
-
-async def _departure(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+        is_waiting = False

@@ -1,0 +1,111 @@
+"""Work that goes on as long as its client is there: who ends it, and that nobody else is ended with it."""
+
+import asyncio
+
+import pytest
+
+from motes.api.streaming import while_present
+
+GONE = {"type": "http.disconnect"}
+
+
+class Connection:
+    """A client that says nothing, until it leaves or the answer is complete (uvicorn tells both alike)."""
+
+    def __init__(self):
+        self.is_over = asyncio.Event()
+
+    async def receive(self):
+        await self.is_over.wait()
+        return GONE
+
+
+class Work:
+    """Goes on until it may end, and notes its end."""
+
+    def __init__(self):
+        self.has_begun, self.may_end, self.is_ending = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self.said = []
+
+    async def __call__(self):
+        try:
+            self.has_begun.set()
+            await self.may_end.wait()
+            self.said.append("done")
+            self.is_ending.set()
+        finally:
+            await asyncio.sleep(0)
+            self.said.append("closed")
+
+
+async def test_work_that_is_done_is_not_waited_on_and_its_client_is_asked_no_more():
+    connection, work = Connection(), Work()
+    work.may_end.set()
+    await while_present(connection.receive, work(), "r")
+    assert work.said == ["done", "closed"]
+    assert not asyncio.current_task().cancelling()
+
+
+async def test_a_client_that_leaves_ends_the_work_which_is_closed_by_then(caplog):
+    connection, work = Connection(), Work()
+    asyncio.get_running_loop().call_soon(connection.is_over.set)
+    caplog.set_level("INFO")
+    await while_present(connection.receive, work(), "r")
+    assert work.said == ["closed"]
+    assert "client_gone request_id=r" in caplog.text
+
+
+@pytest.mark.parametrize("is_told_first", [True, False])
+async def test_an_end_that_is_told_from_both_sides_at_once_cancels_nothing_that_follows(
+    caplog, is_told_first
+):
+    connection = Connection()
+
+    async def work():
+        if is_told_first:
+            # As uvicorn does with the last byte.
+            connection.is_over.set()
+        else:
+            asyncio.get_running_loop().call_soon(connection.is_over.set)
+
+    caplog.set_level("INFO")
+    await while_present(connection.receive, work(), "r")
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert "client_gone" not in caplog.text
+
+
+async def test_what_the_work_raises_is_raised():
+    async def work():
+        raise LookupError("no")
+
+    with pytest.raises(LookupError):
+        await while_present(Connection().receive, work(), "r")
+
+
+async def test_a_server_that_fails_to_listen_ends_the_work():
+    work = Work()
+
+    async def receive():
+        await work.has_begun.wait()
+        raise OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        await while_present(receive, work(), "r")
+    assert work.said == ["closed"]
+
+
+@pytest.mark.parametrize("is_done", [False, True])
+async def test_who_cancels_the_request_cancels_the_work_and_the_request(is_done, caplog):
+    work = Work()
+    request = asyncio.create_task(while_present(Connection().receive, work(), "r"))
+    await work.has_begun.wait()
+    if is_done:
+        work.may_end.set()
+        await work.is_ending.wait()
+    caplog.set_level("INFO")
+    request.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await request
+    assert work.said[-1] == "closed"
+    assert "client_gone" not in caplog.text
