@@ -1,9 +1,10 @@
 """A store of runs in this process's memory, for loops in virtual time; it counts what it is asked."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from motes.errors import StoreError
 from motes.particles import UpstreamHandle
 from motes.store.runs import LOST, Page, RunFlags, StoredRun
 
@@ -25,6 +26,15 @@ class MemoryRuns:
             return False
         self.runs[run.id] = run
         return True
+
+    async def put_all(self, runs: Sequence[StoredRun]) -> Mapping[str, StoreError]:
+        failures = {}
+        for run in runs:
+            try:
+                await self.put(run)
+            except StoreError as error:
+                failures[run.id] = error
+        return failures
 
     async def update(self, run: StoredRun, *, worker: str) -> RunFlags:
         self._note("update", run.id)

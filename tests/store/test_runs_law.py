@@ -55,6 +55,14 @@ async def test_a_run_whose_id_is_there_already_is_not_kept_and_changes_nothing(r
     assert await runs.get("r1", owner=OWNER) == run()
 
 
+async def test_many_runs_are_kept_at_once_and_each_as_it_is(runs):
+    await runs.put(run("r3"))
+    many = [ended(f"r{n}", model=f"m{n}") for n in range(8)]
+    assert await runs.put_all(many) == {}
+    kept = {one.id: await runs.get(one.id, owner=OWNER) for one in many}
+    assert kept == {one.id: one for one in many} | {"r3": run("r3")}
+
+
 async def test_a_run_of_somebody_else_is_as_missing_as_one_that_never_was(runs):
     await runs.put(run())
     assert await runs.get("r1", owner=OTHER) is None

@@ -119,6 +119,23 @@ async def test_a_store_that_could_not_be_opened_is_opened_once_it_can_be(file):
     assert await store.put(run())
 
 
+async def test_more_runs_than_one_statement_takes_are_all_kept(file):
+    store = SqliteRuns(file)
+    assert await store.put_all([ended(f"r{n}") for n in range(1200)]) == {}
+    assert await store.get("r0", owner=None) == ended("r0")
+    assert await store.get("r1199", owner=None) == ended("r1199")
+
+
+async def test_runs_that_cannot_be_kept_are_told_one_by_one(tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "motes.sqlite").write_text(
+        "this is none of ours, and it is longer than a header" * 9
+    )
+    failures = await SqliteRuns(tmp_path / "home" / "motes.sqlite").put_all([ended("r1"), ended("r2")])
+    assert set(failures) == {"r1", "r2"}
+    assert "runs cannot be kept now" in failures["r2"].message
+
+
 async def test_what_nobody_will_clean_up_is_forgotten_after_two_weeks(file):
     now = [NOW]
     store = SqliteRuns(file, lambda: now[0])

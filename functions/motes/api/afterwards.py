@@ -47,6 +47,6 @@ class Afterwards:
             return
         try:
             async with asyncio.timeout(_SECONDS):
-                await asyncio.gather(*due)
+                await (asyncio.gather(*due) if len(due) > 1 else due[0])
         except TimeoutError:
             _log.warning(logline("afterwards_too_slow", seconds=_SECONDS))

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
 from motes import __version__
-from motes.api.afterwards import Afterwards
+from motes.api.afterwards import Afterwards, Chore
 from motes.api.boundary import Bugs, Refusals, Teller
 from motes.api.envelope import Envelope
 from motes.api.errors import on_bug, on_http_error, on_motes_error, on_store_error
@@ -29,8 +29,13 @@ from motes.chat import ChatRequest
 from motes.errors import MotesError, StoreError
 
 
-def create_app(gateway: Gateway) -> Starlette:
-    """The app of one gateway; it closes the gateway's HTTP client when it shuts down."""
+def create_app(gateway: Gateway, *, is_always_on: bool = False) -> Starlette:
+    """The app of one gateway; it closes the gateway's HTTP client when it shuts down. After its last byte a
+    request waits for what is kept of it, but where the process `is_always_on` and keeps it on its own disk.
+    """
+    chores = gateway.chores
+    if gateway.is_remote or not is_always_on:
+        chores += gateway.keeping
     # Before the first request rather than in it: on Lambda the start has a whole processor.
     ChatRequest.prepare()
 
@@ -41,22 +46,22 @@ def create_app(gateway: Gateway) -> Starlette:
         await gateway.ledger.write()
         await gateway.http.aclose()
 
-    return _App(gateway, lifespan)
+    return _App(gateway, chores, lifespan)
 
 
 class _App(Starlette):
     """Starlette with nothing but our own around its router."""
 
-    def __init__(self, gateway: Gateway, lifespan: Lifespan["_App"]) -> None:
+    def __init__(self, gateway: Gateway, chores: Sequence[Chore], lifespan: Lifespan["_App"]) -> None:
         super().__init__(routes=_routes(gateway), lifespan=lifespan)
         self.router.redirect_slashes = False
-        self._gateway = gateway
+        self._chores = chores
 
     def build_middleware_stack(self) -> ASGIApp:
         """The way of a request, from the last to the first."""
         routes = [route for route in self.routes if isinstance(route, Route)]
         inner = Refusals(Paths(self.router, routes), _TELLERS)
-        return Bugs(Afterwards(Envelope(inner, routes), self._gateway.chores), on_bug)
+        return Bugs(Afterwards(Envelope(inner, routes), self._chores), on_bug)
 
 
 class Paths:

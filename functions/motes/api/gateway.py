@@ -59,8 +59,9 @@ def _idle_rotation() -> Rotation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gateway:
-    """One gateway. `chores` are done when a response is out; `fetching` is what of
-    the web may be fetched, where it is not the default; `now` gives epoch seconds.
+    """One gateway. `chores` are done when a response is out. `keeping` has what is kept of its run written at
+    once, and waits for that; it lies beyond a network where it `is_remote`. `fetching` is what of the web may
+    be fetched, where it is not the default; `now` gives epoch seconds.
     """
 
     settings: Settings
@@ -74,6 +75,8 @@ class Gateway:
     observer: Observer = field(default_factory=NullObserver)
     rotation: Rotation = field(default_factory=_idle_rotation)
     chores: tuple[Chore, ...] = ()
+    keeping: tuple[Chore, ...] = ()
+    is_remote: bool = False
     policy: Policy = field(default_factory=Policy)
     fetching: "Rules | None" = None
     now: Callable[[], float] = time.time
@@ -183,9 +186,9 @@ def open_gateway(
             *((keys.renew,) if stores.is_remote else ()),
             *((vendor_keys.renew,) if settings.key_path is not None else ()),
             when(health.is_due, health.write),
-            when(runs.is_settling, runs.settled),
-            when(ledger.is_behind, ledger.write),
         ),
+        keeping=(when(runs.is_settling, runs.settled), when(ledger.is_behind, ledger.write)),
+        is_remote=stores.is_remote,
         policy=policy or Policy(),
     )
 

@@ -13,7 +13,7 @@ from motes import particles as p
 from motes.api.logline import logline
 from motes.api.prices import PriceBook
 from motes.costs import Pricing, prompt_of
-from motes.dataclass import dataclass, replace
+from motes.dataclass import dataclass
 from motes.egress.finish import finish_reason
 from motes.errors import StoreError
 from motes.executor.observer import NullObserver, Observer, SlowRequest
@@ -26,12 +26,24 @@ _PRICE_SECONDS: Final = 0.5
 """So long a row waits for its price; then it is written without, and once more when the price is known."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Entry:
-    row: UsageRow
-    label: str
+    """A run that is over. What it costs is seen when it is written."""
+
+    run: StoredRun
+    end: p.End
     metrics: p.Metrics
-    has_price: bool
+
+    @property
+    def label(self) -> str:
+        """The model, as prices and the log name it."""
+        return _label(self.run)
+
+    @property
+    def has_price(self) -> bool:
+        """Whether nobody has to be asked for its price: it has one, or there is nothing to pay for."""
+        metrics = self.metrics
+        return metrics.cost is not None or metrics.tokens_out is None or self.run.has_own_key
 
 
 class Ledger:
@@ -59,31 +71,10 @@ class Ledger:
 
     def note(self, run: StoredRun, end: p.End, metrics: p.Metrics) -> None:
         """A run is over."""
-        cost, is_free = metrics.cost, run.has_own_key or metrics.tokens_out is None
-        has_price = is_free or cost is not None
-        if not has_price and self._prices.is_settled(_label(run)):
-            cost, has_price = self._prices.pricing(_label(run))(metrics), True
-        row = UsageRow(
-            run=run.id,
-            at=run.created,
-            key=run.caller,
-            vendor=run.vendor,
-            model=run.model,
-            finish=finish_class(end, metrics),
-            source=metrics.source,
-            tokens_in=prompt_of(metrics),
-            tokens_cached=metrics.tokens_cache_read,
-            tokens_written=metrics.tokens_cache_write,
-            tokens_out=metrics.tokens_out,
-            tokens_reasoning=metrics.tokens_out_reasoning,
-            cost=None if cost is None else cost.amount,
-            margin=float(self._prices.margin),
-            context=run.context,
-        )
         if len(self._entries) >= self._most:
             lost = self._entries.pop(next(iter(self._entries)))
-            _log.error(logline("usage_lost", run=lost.row.run, model=lost.label))
-        self._entries[row.run] = _Entry(row=row, label=_label(run), metrics=metrics, has_price=has_price)
+            _log.error(logline("usage_lost", run=lost.run.id, model=lost.label))
+        self._entries[run.id] = _Entry(run, end, metrics)
 
     def recount(self, run: StoredRun, end: p.End, metrics: p.Metrics) -> None:
         """A run is over, and its vendor has told afterwards what it used: that takes its row's place."""
@@ -117,29 +108,49 @@ class Ledger:
 
     async def _write(self, entries: list[_Entry]) -> None:
         await self._wait_for_prices({entry.label for entry in entries if not entry.has_price})
-        priced = [self._priced(entry) for entry in entries]
+        # A price that comes from now on is one for the next time.
+        whole = [entry for entry in entries if self._is_priced(entry)]
         try:
-            await self._store.add([entry.row for entry in priced])
+            await self._store.add([self._row(entry) for entry in entries])
         except StoreError as error:
-            _log.warning(logline("usage_not_recorded", rows=len(priced), error=error.message))
+            _log.warning(logline("usage_not_recorded", rows=len(entries), error=error.message))
             return
-        for entry in priced:
-            if entry.has_price:
-                self._entries.pop(entry.row.run, None)
+        for entry in whole:
+            if self._entries.get(entry.run.id) is entry:
+                # One that was counted again meanwhile is written the next time.
+                del self._entries[entry.run.id]
 
     async def _wait_for_prices(self, labels: set[str]) -> None:
         waiting = [self._prices.settled(label) for label in labels if not self._prices.is_settled(label)]
+        if not waiting:
+            return
         with suppress(TimeoutError):
             async with asyncio.timeout(_PRICE_SECONDS):
                 await asyncio.gather(*waiting)
 
-    def _priced(self, entry: _Entry) -> _Entry:
-        if entry.has_price:
-            return entry
-        cost = self._prices.pricing(entry.label)(entry.metrics)
-        amount = None if cost is None else cost.amount
-        return replace(
-            entry, row=replace(entry.row, cost=amount), has_price=self._prices.is_settled(entry.label)
+    def _is_priced(self, entry: _Entry) -> bool:
+        """Whether its row will not be another one later."""
+        return entry.has_price or self._prices.is_settled(entry.label)
+
+    def _row(self, entry: _Entry) -> UsageRow:
+        run, metrics = entry.run, entry.metrics
+        cost = metrics.cost if entry.has_price else self._prices.pricing(entry.label)(metrics)
+        return UsageRow(
+            run=run.id,
+            at=run.created,
+            key=run.caller,
+            vendor=run.vendor,
+            model=run.model,
+            finish=finish_class(entry.end, metrics),
+            source=metrics.source,
+            tokens_in=prompt_of(metrics),
+            tokens_cached=metrics.tokens_cache_read,
+            tokens_written=metrics.tokens_cache_write,
+            tokens_out=metrics.tokens_out,
+            tokens_reasoning=metrics.tokens_out_reasoning,
+            cost=None if cost is None else cost.amount,
+            margin=float(self._prices.margin),
+            context=run.context,
         )
 
 

@@ -37,8 +37,9 @@ def gateway_app() -> ASGIApp:
     from motes.settings import load_settings
 
     log_to_stderr()
-    gateway = open_gateway(load_settings(os.environ, Path.cwd()), os.environ, observer=LogObserver())
-    return create_app(gateway)
+    settings = load_settings(os.environ, Path.cwd())
+    gateway = open_gateway(settings, os.environ, observer=LogObserver())
+    return create_app(gateway, is_always_on=True)
 
 
 def load_httpx() -> None:

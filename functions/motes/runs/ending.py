@@ -10,6 +10,7 @@ from typing import Any, Final
 import httpx
 
 from motes import particles as p
+from motes.dataclass import replace
 from motes.errors import MotesError
 from motes.executor import pipeline
 from motes.executor.fetch import FetchFailed
@@ -36,6 +37,16 @@ class Ending:
         self._http = http
         self._books = books
 
+    def ended(self, run: LiveRun, at: float) -> StoredRun:
+        """What is kept of a run that left nothing anywhere, and of which nothing is kept yet."""
+        return replace(
+            run.record.run,
+            **_over(run, outcome_of(run), at),
+            worker=self._desk.worker,
+            lease_until=None,
+            due_at=None,
+        )
+
     async def settle(self, run: LiveRun) -> None:
         """The run is over here."""
         record = run.record
@@ -49,12 +60,7 @@ class Ending:
             return
         outcome = outcome_of(run)
         handle = record.run.handle
-        over = {
-            "state": "finished",
-            "outcome": outcome,
-            "error": run.issue.error.kind if run.issue and run.issue.error else None,
-            "ended": now,
-        }
+        over = _over(run, outcome, now)
         if handle is not None and record.is_stored:
             # First of all, since a process may be frozen while a vendor is asked.
             await record.update(**over, due_at=now + _SOON)
@@ -130,6 +136,12 @@ class Ending:
             self._desk.trouble("upstream_cancel_failed", run=run.id, vendor=run.vendor, reason=str(failure))
             return
         self._desk.told("upstream_cancelled", run=run.id, vendor=run.vendor, stopped=stopped)
+
+
+def _over(run: LiveRun, outcome: RunOutcome, at: float) -> dict[str, Any]:
+    """What every record says of a run that is over."""
+    error = run.issue.error if run.issue else None
+    return {"state": "finished", "outcome": outcome, "error": error.kind if error else None, "ended": at}
 
 
 def _is_counted(run: LiveRun) -> bool:

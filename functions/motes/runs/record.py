@@ -5,7 +5,7 @@ something is stored which is not.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Protocol, TypeVar
 
@@ -19,6 +19,8 @@ T = TypeVar("T")
 _SECONDS: Final = 3.0
 # A flag is seen within this, and what it takes to look.
 _LOOK_SECONDS: Final = 0.7
+_TOO_LATE: Final = f"the store did not answer within {_SECONDS:g} s"
+_NOT_KEPT: Final = "record_not_kept"
 
 
 class Note(Protocol):
@@ -64,6 +66,11 @@ class Record:
         self._desk = desk
         self._lock = asyncio.Lock()
         self._looked_at = self._renewed_at = desk.now()
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nothing was written of it, nor is being written."""
+        return not (self.is_stored or self._lock.locked())
 
     async def keep(self) -> None:
         """Have the store know the run. Raises StoreError."""
@@ -114,7 +121,7 @@ class Record:
 
     async def update(self, **changes: Any) -> None:
         """Change the record, or make it."""
-        with self._reported("record_not_kept"):
+        with self._reported(_NOT_KEPT):
             async with self._lock:
                 if not self.is_stored:
                     await self._kept(**changes)
@@ -158,7 +165,7 @@ class Record:
             async with asyncio.timeout(_SECONDS):
                 return await call
         except TimeoutError:
-            raise StoreError(f"the store did not answer within {_SECONDS:g} s") from None
+            raise StoreError(_TOO_LATE) from None
 
     @contextmanager
     def _reported(self, event: str) -> Iterator[None]:
@@ -169,3 +176,14 @@ class Record:
 
     def _tell(self, event: str, error: StoreError) -> None:
         self._desk.trouble(event, run=self.run.id, reason=error.message)
+
+
+async def keep_all(desk: Desk, runs: Sequence[StoredRun]) -> None:
+    """Have the store know runs that are over, of which it knows nothing yet: all of them at once."""
+    try:
+        async with asyncio.timeout(_SECONDS):
+            failures = await desk.store.put_all(runs)
+    except TimeoutError:
+        failures = {run.id: StoreError(_TOO_LATE) for run in runs}
+    for id, error in failures.items():
+        desk.trouble(_NOT_KEPT, run=id, reason=error.message)

@@ -27,11 +27,11 @@ from motes.runs.keeper import Keeper
 from motes.runs.live import ABANDONED, LiveRun
 from motes.runs.orders import Means, Order
 from motes.runs.record import Desk, Record
+from motes.runs.settling import Settling
 from motes.runs.tape import Tape
 from motes.store.runs import StoredRun
 
 if TYPE_CHECKING:
-    from motes.runs.ending import Ending
     from motes.runs.vendors_copy import Finder
 
 _FAREWELL_SECONDS: Final = 2.5
@@ -60,9 +60,8 @@ class Runs:
         self._find = find
         self._http = http
         self._books = books or NoBooks()
-        self._ending: Ending | None = None
         self._running: set[asyncio.Task[None]] = set()
-        self._settling: dict[asyncio.Task[None], None] = {}
+        self._settling = Settling(desk, find, http, self._books)
 
     # What a new run needs.
 
@@ -90,7 +89,7 @@ class Runs:
 
     def _over(self, live: LiveRun) -> None:
         self.keeper.remove(live)
-        self._settle_later(live, None)
+        self._settling.add(live)
 
     def _launch(self, live: LiveRun, course: AsyncGenerator[Batch, None]) -> None:
         self.keeper.add(live)
@@ -126,7 +125,7 @@ class Runs:
                 tape.add(live.failed())
             tape.close(parting)
             self.keeper.remove(live)
-            self._settle_later(live, writer)
+            self._settling.add(live, writer)
 
     def _rejoined(self, live: LiveRun, options: Options, cut: p.Issue) -> AsyncGenerator[Batch, None]:
         """Where the line breaks and the run is still there, what its vendor says of it from there on."""
@@ -166,6 +165,7 @@ class Runs:
         live = self.keeper.of(id, owner)
         if live is not None:
             return replace(live.record.run, last_seq=live.seq)
+        await self._written(id)
         run = await self.desk.store.get(id, owner=owner)
         if run is None:
             raise RunNotFound(f"there is no run {id[:64]!r}")
@@ -209,7 +209,7 @@ class Runs:
             # It was over, and its process was gone before it could say so.
             live.end = tape.end
             tape.close()
-            self._settle_later(live, None)
+            self._settling.add(live)
         elif claimed.handle is None:
             self._launch(live, live.told(_abandoned()))
         else:
@@ -239,6 +239,7 @@ class Runs:
         if live is not None:
             live.record.is_cancelled = True
             return replace(live.record.run, is_cancelled=True, last_seq=live.seq)
+        await self._written(id)
         run = await self.desk.store.cancel(id, owner=owner)
         if run is None:
             raise RunNotFound(f"there is no run {id[:64]!r}")
@@ -253,7 +254,9 @@ class Runs:
         run = await self.cancel(id, owner, means)
         run = await self._until_free(run)
         if run.handle is not None:
-            gone = await self._end().removed(run, run.handle, means.secret, is_running=run.state == "running")
+            gone = await self._settling.ending().removed(
+                run, run.handle, means.secret, is_running=run.state == "running"
+            )
             if not gone:
                 now = self.desk.now()
                 await self.desk.store.postpone(run, until=now, problem="the vendor's copy is still there")
@@ -286,37 +289,18 @@ class Runs:
 
     # The life of the process.
 
-    def _settle_later(self, live: LiveRun, writer: "asyncio.Task[bool] | None") -> None:
-        task = asyncio.create_task(self._settle(live, writer))
-        self._settling[task] = None
-        task.add_done_callback(self._settling.pop)
-
-    def _end(self) -> "Ending":
-        """What settles runs; loaded when the first one is over."""
-        if self._ending is None:
-            from motes.runs.ending import Ending
-
-            self._ending = Ending(self.desk, self._find, self._http, self._books)
-        return self._ending
-
-    async def _settle(self, live: LiveRun, writer: "asyncio.Task[bool] | None") -> None:
-        if writer is not None:
-            await writer
-        await self._end().settle(live)
-        await self._books.write()
+    async def _written(self, id: str) -> None:
+        """Whoever asks for a run that is just over finds it in the store."""
+        if self._settling.has(id):
+            await self.settled()
 
     def is_settling(self) -> bool:
         """Whether a run that is over is not settled yet."""
-        return bool(self._settling)
+        return not self._settling.is_empty()
 
     async def settled(self, within: float = _FAREWELL_SECONDS) -> None:
         """Wait until the runs that are over are settled, but not for long."""
-        clock = asyncio.get_running_loop().time
-        until = clock() + within
-        # The latest first: when it is settled the others mostly are, and need not be listened to.
-        for task in reversed(tuple(self._settling)):
-            if not task.done():
-                await asyncio.wait({task}, timeout=max(0.0, until - clock()))
+        await self._settling.done(within)
 
     async def close(self) -> None:
         """End what goes on here: what lives on at a vendor is left for another process to take up."""

@@ -3,11 +3,13 @@
 Must never block the event loop: every conversation with the table (`RunTable`) is held in a thread.
 """
 
+import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from motes.aws import AWS
+from motes.errors import StoreError
 from motes.particles import UpstreamHandle
 from motes.store.run_fields import checked, without_gap
 from motes.store.runs import Page, RunFlags, StoredRun
@@ -31,6 +33,19 @@ class DynamoRuns:
     async def put(self, run: StoredRun) -> bool:
         """See `RunStore`."""
         return await self._do(lambda table: table.put(run))
+
+    async def put_all(self, runs: Sequence[StoredRun]) -> Mapping[str, StoreError]:
+        """See `RunStore`."""
+        failures: dict[str, StoreError] = {}
+
+        async def put(run: StoredRun) -> None:
+            try:
+                await self.put(run)
+            except StoreError as error:
+                failures[run.id] = error
+
+        await asyncio.gather(*map(put, runs))
+        return failures
 
     async def update(self, run: StoredRun, *, worker: str) -> RunFlags:
         """See `RunStore`."""

@@ -4,12 +4,12 @@ Must never hold a caller's or a vendor's key. What a caller asked is not kept ei
 lies in the pages of the journal, and only for a run that asked for one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Final, Literal, Protocol
 
 from motes.dataclass import dataclass
-from motes.errors import ErrorKind
+from motes.errors import ErrorKind, StoreError
 from motes.particles import UpstreamHandle
 
 RunState = Literal["running", "finished", "abandoned", "deleting", "parked"]
@@ -124,6 +124,10 @@ class RunStore(Protocol):
 
     async def put(self, run: StoredRun) -> bool:
         """Keep a run that is new; False, and nothing changed, where its id is there already."""
+        ...
+
+    async def put_all(self, runs: Sequence[StoredRun]) -> Mapping[str, StoreError]:
+        """`put` for many at once; gives which of them could not be kept, by their ids, and why."""
         ...
 
     async def update(self, run: StoredRun, *, worker: str) -> RunFlags:

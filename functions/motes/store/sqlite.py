@@ -6,7 +6,7 @@ be relied on there.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -28,6 +28,7 @@ from motes.store.run_fields import (
 )
 from motes.store.runs import LOST, Page, RunFlags, StoredRun
 from motes.store.sqlite_file import SqliteFile
+from motes.store.sqlite_rows import AddRows
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -49,7 +50,9 @@ _SCHEMA: Final = (
         body BLOB NOT NULL, PRIMARY KEY (run, last)
     ) WITHOUT ROWID""",
 )
-_KEEP: Final = "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ROW: Final = "(?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_KEEP: Final = f"INSERT OR REPLACE INTO runs VALUES {_ROW}"  # noqa: S608 (our words)
+_ADD: Final = AddRows("INSERT INTO runs VALUES ", _ROW, " ON CONFLICT (id) DO NOTHING")
 
 Change = Callable[[StoredRun], StoredRun | None]
 
@@ -63,9 +66,15 @@ class SqliteRuns:
 
     async def put(self, run: StoredRun) -> bool:
         """See `RunStore`."""
-        return await self._file.do(
-            lambda db: _read(db, run.id) is None and self._keep(db, run), can_wait=run.state != "running"
-        )
+        return await self._file.do(lambda db: _read(db, run.id) is None and self._keep(db, run))
+
+    async def put_all(self, runs: Sequence[StoredRun]) -> Mapping[str, StoreError]:
+        """See `RunStore`. All of them or none."""
+        try:
+            await self._file.do(lambda db: _ADD(db, [self._row(run) for run in runs]))
+        except StoreError as error:
+            return {run.id: error for run in runs}
+        return {}
 
     async def update(self, run: StoredRun, *, worker: str) -> RunFlags:
         """See `RunStore`."""
@@ -183,9 +192,12 @@ class SqliteRuns:
         return flags
 
     def _keep(self, db: "Connection", run: StoredRun) -> bool:
-        values = (run.id, run.owner, run.created, run.is_listed, run.state, run.due_at, run.lease_until)
-        db.execute(_KEEP, (*values, self._now(), jsontext.dump_bytes(fields_of(run))))
+        db.execute(_KEEP, self._row(run))
         return True
+
+    def _row(self, run: StoredRun) -> tuple[Any, ...]:
+        values = (run.id, run.owner, run.created, run.is_listed, run.state, run.due_at, run.lease_until)
+        return (*values, self._now(), jsontext.dump_bytes(fields_of(run)))
 
 
 def _make(db: "Connection", path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from motes.store.sqlite_file import SqliteFile
+from motes.store.sqlite_rows import AddRows
 from motes.store.usage import DAY, UsageRow
 
 if TYPE_CHECKING:
@@ -47,7 +48,10 @@ _MAKE: Final = (
     ) WITHOUT ROWID""",
     "CREATE INDEX IF NOT EXISTS usage_by_time ON usage (at, run)",
 )
-_ADD: Final = f"INSERT OR REPLACE INTO usage ({_LIST}) VALUES ({', '.join('?' for _ in _COLUMNS)})"  # noqa: S608 (our words)
+_ADD: Final = AddRows(
+    f"INSERT OR REPLACE INTO usage ({_LIST}) VALUES ",  # noqa: S608 (our words)
+    f"({', '.join('?' for _ in _COLUMNS)})",
+)
 _READ: Final = f"SELECT {_LIST} FROM usage WHERE (at, run) > (?, ?) AND at < ? ORDER BY at, run LIMIT ?"  # noqa: S608 (our words)
 
 
@@ -66,7 +70,7 @@ class SqliteUsage:
         outdated = self._now() - self._days * DAY
 
         def added(db: "Connection") -> None:
-            db.executemany(_ADD, values)
+            _ADD(db, values)
             db.execute("DELETE FROM usage WHERE at < ?", (outdated,))
 
         await self._file.do(added, can_wait=True)
