@@ -55,10 +55,13 @@ async def test_a_run_whose_id_is_there_already_is_not_kept_and_changes_nothing(r
     assert await runs.get("r1", owner=OWNER) == run()
 
 
-async def test_many_runs_are_kept_at_once_and_each_as_it_is(runs):
+async def test_many_runs_are_kept_at_once_and_each_as_it_is(runs, request):
     await runs.put(run("r3"))
     many = [ended(f"r{n}", model=f"m{n}") for n in range(8)]
-    assert await runs.put_all(many) == {}
+    # moto copies its tables while others write into them, and falls over it.
+    at_once = 1 if "moto" in request.node.callspec.id else len(many)
+    for n in range(0, len(many), at_once):
+        assert await runs.put_all(many[n : n + at_once]) == {}
     kept = {one.id: await runs.get(one.id, owner=OWNER) for one in many}
     assert kept == {one.id: one for one in many} | {"r3": run("r3")}
 
