@@ -8,8 +8,10 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from genai_prices.data_snapshot import get_snapshot
 
 from motes import particles as p
+from motes.api.price_list import excerpt
 from motes.api.prices import PriceBook, listed
 from motes.costs import Rates
 from motes.errors import PrepareError
@@ -138,6 +140,46 @@ def test_the_list_has_prices_of_their_own_for_sound():
     text = price("gemini", "gemini-2.5-flash", tokens_in=1000, tokens_out=0)
     sound = price("gemini", "gemini-2.5-flash", tokens_in=1000, tokens_out=0, tokens_in_audio=1000)
     assert sound > text
+
+
+@pytest.mark.parametrize(
+    ("vendor", "model"),
+    [
+        ("openai", "gpt-5"),
+        ("azure", "claude-sonnet-4-5"),
+        ("vertex", "gemini-2.5-pro"),
+        ("bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
+        ("openrouter", "openai/gpt-5.2-20251211"),
+        ("groq", "zz"),
+    ],
+)
+def test_what_is_taken_out_of_the_list_for_a_vendor_knows_what_the_whole_list_knows(vendor, model):
+    row = VENDORS[vendor]
+    whole = get_snapshot()
+    provider = next((one for one in whole.providers if one.id == (row.priced_as or row.id)), None)
+    provider = provider or whole.find_provider(None, None, row.base_url)
+    taken = excerpt(row.priced_as or row.id, row.base_url or "-")
+    assert taken.provider == provider
+    assert taken.model(model) == provider.find_model(model, all_providers=whole.providers)
+
+
+def test_of_the_list_only_what_a_vendor_needs_stays_in_memory():
+    code = (
+        "import gc, sys\n"
+        "from genai_prices.types import ModelInfo, Provider\n"
+        "from motes.api.prices import listed\n"
+        "from motes.vendors.table import VENDORS\n"
+        "assert listed(VENDORS['anthropic'], 'claude-sonnet-4-5') and not listed(VENDORS['vllm'], 'm')\n"
+        "assert not listed(VENDORS['anthropic'], 'none') and listed(VENDORS['azure'], 'gpt-5')\n"
+        "held = [one.id for one in gc.get_objects() if type(one) is Provider]\n"
+        "assert 'genai_prices.data' not in sys.modules\n"
+        "print(*held)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    held = done.stdout.split()
+    assert {"anthropic", "azure", "openai"} <= set(held)
+    assert len(held) < 10
+    assert "openrouter" not in held
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """What each model costs: the operator's own prices, else those of genai-prices.
 
-That list takes a quarter of a second of processor time to load and ten megabytes, so it is loaded in a
-thread, while a run goes on that has begun to answer, and asked once for a model. Must never hold a stream up:
+That list takes a quarter of a second of processor time to load, so it is loaded in a thread, while a run goes
+on that has begun to answer, and asked once for a model. Must never hold a stream up:
 a run whose price is not known in time has none in its last chunk, and gets it in its usage row.
 """
 
@@ -115,17 +115,15 @@ def listed(row: Vendor | None, model: str) -> Price | None:
     """By the provider's name or its address, and never by the model's name alone: who runs an open model on
     his own machine pays nobody for it.
     """
-    from motes.api.price_list import price_list
+    from motes.api.price_list import excerpt
 
-    snapshot = price_list()
-    if row is None or snapshot is None:
+    sold = excerpt(row.priced_as or row.id, row.base_url or "-") if row is not None else None
+    if row is None or sold is None:
         return None
-    name = row.priced_as or row.id
     try:
-        provider = next((one for one in snapshot.providers if one.id == name), None)
-        if provider is None:
-            provider = snapshot.find_provider(None, None, row.base_url or "-")
-        price = ListedPrice(snapshot.find_provider_model(model, provider, None, None)[1], provider)
+        if (found := sold.model(model)) is None:
+            raise LookupError(model)
+        price = ListedPrice(found, sold.provider)
         # What is made at the first calculation is made here.
         price(p.Metrics(tokens_in=1, tokens_out=1))
         return price
@@ -135,7 +133,7 @@ def listed(row: Vendor | None, model: str) -> Price | None:
 
 
 def _usage(metrics: p.Metrics, is_detailed: bool) -> "Usage":
-    from genai_prices import Usage
+    from genai_prices.types import Usage
 
     media = {
         "input_audio_tokens": metrics.tokens_in_audio,
