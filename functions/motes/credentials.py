@@ -147,12 +147,16 @@ class VendorKeys:
         self._environ = environ
         self._parameters = parameters
         self._of_aws = of_aws
+        self._set_here: dict[str, tuple[str, ...] | None] = {}
 
     async def all(self, vendor: str, key_names: Sequence[str]) -> tuple[str, ...]:
         """The keys of a vendor, in the order in which they were set. Raises StoreError where SSM had to be
         asked and failed.
         """
-        set_here = _of_settings(vendor, self._settings)
+        known = self._set_here
+        if vendor not in known:
+            known[vendor] = _of_settings(vendor, self._settings)
+        set_here = known[vendor]
         if set_here is not None:
             return set_here
         return _distinct([key for name in key_names for key in await self._named(name)])

@@ -151,43 +151,94 @@ def generate(
     max_event_bytes: int = MAX_EVENT_BYTES,
 ) -> Dispatch:
     """The dispatch of a chat request. Raises InvalidRequest or PrepareError before anything is sent."""
-    if secret is None and vendor.key_required and vendor.auth.kind != "none":
-        raise PrepareError(missing_key(vendor), code="missing_vendor_key")
-    dialect = resolve(vendor.surfaces[0].dialect)
-    quirks = of_model(vendor.quirks, model)
-    request, changes = prepared(request, quirks)
-    names: Mapping[str, str] = {}
-    if quirks.max_tool_name is not None and (request.tools or request.functions):
-        from motes.tool_names import shortened  # Most questions come without tools.
+    return Plan(vendor, model, secret).dispatch(request, traits=traits, max_event_bytes=max_event_bytes)
 
-        request, names, told = shortened(request, quirks.max_tool_name)
-        changes += told
-    body, written = _written(lambda: dialect.body(request, model, quirks, traits))
-    url = _address(vendor, dialect, model, secret)
+
+class Plan:
+    """What all requests to one model of a vendor with one key have in common. Raises PrepareError where the
+    key is missing. Its repr shows nothing.
+    """
+
+    def __init__(self, vendor: Vendor, model: str, secret: str | None) -> None:
+        if secret is None and vendor.key_required and vendor.auth.kind != "none":
+            raise PrepareError(missing_key(vendor), code="missing_vendor_key")
+        self.vendor = vendor
+        self.model = model
+        self.secret = secret
+        self.dialect = resolve(vendor.surfaces[0].dialect)
+        self.quirks = of_model(vendor.quirks, model)
+        self._way: _Way | None = None
+
+    def dispatch(
+        self, request: ChatRequest, *, traits: Traits = NO_TRAITS, max_event_bytes: int = MAX_EVENT_BYTES
+    ) -> Dispatch:
+        """The dispatch of one request. Raises InvalidRequest or PrepareError."""
+        vendor, dialect, quirks = self.vendor, self.dialect, self.quirks
+        request, changes = prepared(request, quirks)
+        names: Mapping[str, str] = {}
+        if quirks.max_tool_name is not None and (request.tools or request.functions):
+            from motes.tool_names import shortened  # Most questions come without tools.
+
+            request, names, told = shortened(request, quirks.max_tool_name)
+            changes += told
+        try:
+            body = dialect.body(request, self.model, quirks, traits)
+            written = jsontext.dump_bytes(body.json)
+        except (jsontext.TooDeep, RecursionError):
+            raise InvalidRequest("the request is nested too deeply to be sent") from None
+        # What is wrong with the request is told before what is wrong with the row.
+        way = self._way = self._way or _way(vendor, dialect, self.model, self.secret)
+        return Dispatch(
+            vendor=vendor.id,
+            model=self.model,
+            dialect=dialect.name,
+            request=self._request(way, body, written),
+            demuxer=lambda: dialect.demuxer(max_event_bytes),
+            parser=lambda: dialect.parser(quirks),
+            sign=way.sign,
+            timeouts=vendor.timeouts,
+            warnings=tuple(dict.fromkeys((*changes, *body.warnings))),
+            error_kinds=quirks.error_kinds,
+            context=request.motes.context,
+            creates_run=_creates_run(vendor, dialect, body),
+            tool_names=names,
+            secrets=way.secrets,
+            prompt_tokens=lambda: prompt_tokens(request),
+        )
+
+    def _request(self, way: "_Way", body: UpstreamBody, written: bytes) -> UpstreamRequest:
+        ready = way.ready
+        if body.headers:
+            headers = {**way.plain.headers, **body.headers}
+            ready = authorise(replace(way.plain, headers=headers), self.vendor, self.secret)
+        return UpstreamRequest(method="POST", url=ready.url, headers=ready.headers, body=written)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Way:
+    """How a vendor is reached with a key: the request without a body, as it is (`plain`) and with the key."""
+
+    plain: UpstreamRequest
+    ready: UpstreamRequest
+    sign: Callable[[UpstreamRequest, datetime], UpstreamRequest]
+    secrets: tuple[str, ...] = field(repr=False)
+
+
+def _way(vendor: Vendor, dialect: Dialect, model: str, secret: str | None) -> _Way:
     headers = {
         **_JSON,
         "accept": "text/event-stream",
         **dialect.headers,
         **filled(vendor.headers, NO_IDS, secret),
-        **body.headers,
     }
-    plain = UpstreamRequest(method="POST", url=url, headers=headers, body=written)
-    return Dispatch(
-        vendor=vendor.id,
-        model=model,
-        dialect=dialect.name,
-        request=authorise(plain, vendor, secret),
-        demuxer=lambda: dialect.demuxer(max_event_bytes),
-        parser=lambda: dialect.parser(quirks),
+    plain = UpstreamRequest(
+        method="POST", url=_address(vendor, dialect, model, secret), headers=headers, body=b""
+    )
+    return _Way(
+        plain=plain,
+        ready=authorise(plain, vendor, secret),
         sign=signature(vendor, secret),
-        timeouts=vendor.timeouts,
-        warnings=tuple(dict.fromkeys((*changes, *body.warnings))),
-        error_kinds=quirks.error_kinds,
-        context=request.motes.context,
-        creates_run=_creates_run(vendor, dialect, body),
-        tool_names=names,
         secrets=parts_of(secret),
-        prompt_tokens=lambda: prompt_tokens(request),
     )
 
 
@@ -231,14 +282,6 @@ def errand(
     known = {**told, **filled(vendor.headers, NO_IDS, secret), **(headers or {})}
     plain = UpstreamRequest(method=method, url=url, headers=known, body=body)
     return Errand(request=authorise(plain, vendor, secret), sign=signature(vendor, secret))
-
-
-def _written(make: Callable[[], UpstreamBody]) -> tuple[UpstreamBody, bytes]:
-    try:
-        body = make()
-        return body, jsontext.dump_bytes(body.json)
-    except (jsontext.TooDeep, RecursionError):
-        raise InvalidRequest("the request is nested too deeply to be sent") from None
 
 
 def missing_key(vendor: Vendor) -> str:

@@ -10,26 +10,25 @@ from dataclasses import replace
 from motes import particles as p
 from motes.chat import ChatRequest, UserMessage, text_of
 from motes.dialects.registry import resolve
-from motes.dispatch import Dispatch, Errand, FileErrands, Search, Transforms, errand
+from motes.dispatch import Dispatch, Errand, FileErrands, Plan, Search, Transforms, errand
 from motes.jsontext import dump_bytes
-from motes.model_rules import of_model
 from motes.quirks import SearchIntercept
 from motes.reattachment import stored_runs
 from motes.vendors.resources import name_of, paths_of, place_of
 from motes.vendors.vendor import Vendor
 
 
-def with_transforms(dispatch: Dispatch, request: ChatRequest, vendor: Vendor, secret: str | None) -> Dispatch:
-    """The dispatch with its transforms."""
-    options = request.motes
-    intercept = of_model(vendor.quirks, dispatch.model).search_intercept
-    chosen = Transforms(
-        file=_files(vendor, secret) if options.inline_files and vendor.resources else None,
-        snapshot=_snapshots(vendor, secret),
-        resolve_links=options.resolve_links,
-        search=_search(request, vendor, secret, intercept) if intercept else None,
-    )
-    return dispatch if chosen == dispatch.transforms else replace(dispatch, transforms=chosen)
+def with_transforms(dispatch: Dispatch, request: ChatRequest, plan: Plan) -> Dispatch:
+    """The dispatch with its transforms; `plan` is what it was made by."""
+    vendor, secret = plan.vendor, plan.secret
+    options, intercept = request.motes, plan.quirks.search_intercept
+    file = _files(vendor, secret) if options.inline_files and vendor.resources else None
+    snapshot = _snapshots(vendor, secret) if plan.dialect.stored_runs else None
+    search = _search(request, vendor, secret, intercept) if intercept else None
+    if file is None and snapshot is None and search is None and not options.resolve_links:
+        return dispatch
+    chosen = Transforms(file=file, snapshot=snapshot, resolve_links=options.resolve_links, search=search)
+    return replace(dispatch, transforms=chosen)
 
 
 def file_errands(vendor: Vendor, secret: str | None, kind: str, name: str) -> FileErrands | None:

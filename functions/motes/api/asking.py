@@ -13,6 +13,7 @@ from motes.api.auth import admit, confirm, own_vendor_key
 from motes.api.body import discard, read_body, refuse_unknown, understand
 from motes.api.choices import Choices, chosen
 from motes.api.deadline import deadline_of
+from motes.api.destinations import Destination
 from motes.api.dispatching import CONVERSATION, dispatched
 from motes.api.envelope import ANSWER_HEADERS, NOTES, WARNINGS, header_text
 from motes.api.gateway import Gateway
@@ -21,14 +22,13 @@ from motes.api.terms import Terms, terms_of, wants_background
 from motes.callers import Admission, owner_of
 from motes.chat import ChatRequest
 from motes.dataclass import dataclass
-from motes.dispatch import Dispatch, takes_addresses
+from motes.dispatch import Dispatch
 from motes.egress.reply import Reply, signature_format
 from motes.errors import StoreError, Unauthenticated
 from motes.executor.run import Batch
 from motes.runs.orders import Order
 from motes.store.records import CallerKey
 from motes.store.runs import ReplyForm, StoredRun
-from motes.vendors.catalogue import Route, speaking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,6 @@ class Asked:
     admission: Admission
     request: ChatRequest
     dispatch: Dispatch
-    choices: Choices
     run_id: str
     started: float
     deadline: float | None
@@ -114,6 +113,44 @@ class Asked:
 async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
     """Understand a request. Raises a MotesError or an HTTPException for what cannot be run."""
     started = asyncio.get_running_loop().time()
+    admission = await _admitted(gateway, scope, receive)
+    body = await read_body(headers_of(scope), receive, gateway.settings.max_body_bytes)
+    wish = _understood(gateway, scope, admission.key, body)
+    dispatch, secret = await _dispatched(gateway, scope, admission.key, wish)
+    run_id = gateway.new_id()
+    notes = scope[NOTES]
+    notes["run"], notes["model"], notes["context"] = run_id, dispatch.label, dispatch.context
+    if dispatch.warnings:
+        scope[ANSWER_HEADERS][WARNINGS] = header_text(dispatch.warnings)
+    if dispatch.credential is not None:
+        notes["vendor_key"] = dispatch.credential + 1
+    return Asked(
+        gateway=gateway,
+        admission=admission,
+        request=wish.request,
+        dispatch=dispatch,
+        run_id=run_id,
+        started=started,
+        deadline=deadline_of(scope),
+        has_own_key=wish.own_key is not None,
+        terms=wish.terms,
+        reply=_reply(gateway, wish, dispatch, run_id),
+        secret=secret,
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Wish:
+    """What a caller wants: of whom, in which form, on which terms, and with which key if he brought one."""
+
+    request: ChatRequest
+    destination: Destination
+    choices: Choices
+    terms: Terms
+    own_key: str | None = field(repr=False)
+
+
+async def _admitted(gateway: Gateway, scope: Scope, receive: Receive) -> Admission:
     headers = headers_of(scope)
     try:
         admission = await admit(headers, gateway.keys)
@@ -121,52 +158,49 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
         await discard(headers, receive)
         raise
     scope[NOTES]["caller"] = admission.key.id
-    body = await read_body(headers, receive, gateway.settings.max_body_bytes)
-    request = understand(body, headers.get("content-type", ""), gateway.settings.max_messages)
-    choices = chosen(request.motes.model_extra or {}, headers, admission.key.choices, gateway.settings)
-    route = gateway.catalogue.resolve(request.model)
-    vendor = speaking(route.vendor, request.motes.dialect, route.model)
+    return admission
+
+
+def _understood(gateway: Gateway, scope: Scope, key: CallerKey, body: bytes) -> _Wish:
+    headers, settings = headers_of(scope), gateway.settings
+    request = understand(body, headers.get("content-type", ""), settings.max_messages)
+    choices = chosen(request.motes.model_extra or {}, headers, key.choices, settings)
+    destination = gateway.destinations.find(request.model, request.motes.dialect)
     if choices.strict_requests:
-        refuse_unknown(request, vendor.quirks.passthrough)
-    background = wants_background(request, gateway.settings, f"{vendor.id}/{route.model}")
+        refuse_unknown(request, destination.vendor.quirks.passthrough)
+    background = wants_background(request, settings, destination.label)
     if background:
         from motes.background import in_background
 
-        request, vendor = in_background(request, vendor)
+        request, vendor = in_background(request, destination.vendor)
+        destination = destination.passing(vendor)
     terms = terms_of(request.motes, choices, scope, background=background)
-    own_key = own_vendor_key(headers, vendor)
-    if gateway.settings.fetch_media and not takes_addresses(vendor, route.model):
-        from motes.api.media import with_media  # Few requests name an address.
-
-        request = await with_media(request, gateway.fetching, gateway.settings.max_body_bytes)
-    named = _conversation(request, headers, admission.key)
-    keys = (own_key,) if own_key else await gateway.keys_of(vendor)
-    dispatch, secret = dispatched(gateway, request, Route(vendor, route.model), keys, named)
-    run_id = gateway.new_id()
-    scope[NOTES] |= {"run": run_id, "model": dispatch.label, "context": request.motes.context}
-    if dispatch.warnings:
-        scope[ANSWER_HEADERS][WARNINGS] = header_text(dispatch.warnings)
-    if dispatch.credential is not None:
-        scope[NOTES]["vendor_key"] = dispatch.credential + 1
-    return Asked(
-        gateway=gateway,
-        admission=admission,
+    own_key = own_vendor_key(headers, destination.vendor)
+    return _Wish(
         request=request,
-        dispatch=dispatch,
+        destination=destination if own_key is None else destination.passing(),
         choices=choices,
-        run_id=run_id,
-        started=started,
-        deadline=deadline_of(scope),
-        has_own_key=own_key is not None,
         terms=terms,
-        reply=_reply(gateway, request, dispatch, choices, run_id),
-        secret=secret,
+        own_key=own_key,
     )
 
 
-def _reply(
-    gateway: Gateway, request: ChatRequest, dispatch: Dispatch, choices: Choices, run_id: str
-) -> Reply:
+async def _dispatched(
+    gateway: Gateway, scope: Scope, key: CallerKey, wish: _Wish
+) -> tuple[Dispatch, str | None]:
+    """The dispatch, and the key it goes with."""
+    destination = wish.destination
+    if gateway.settings.fetch_media and not destination.takes_addresses:
+        from motes.api.media import with_media  # Few requests name an address.
+
+        wish.request = await with_media(wish.request, gateway.fetching, gateway.settings.max_body_bytes)
+    named = _conversation(wish.request, headers_of(scope), key)
+    keys = (wish.own_key,) if wish.own_key else await gateway.keys_of(destination.vendor)
+    return dispatched(gateway, wish.request, destination, keys, named)
+
+
+def _reply(gateway: Gateway, wish: _Wish, dispatch: Dispatch, run_id: str) -> Reply:
+    request, choices = wish.request, wish.choices
     options, reasoning = request.stream_options, request.reasoning
     hidden = reasoning is not None and reasoning.exclude
     return Reply(

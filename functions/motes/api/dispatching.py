@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from motes.api.destinations import Destination
 from motes.api.gateway import Gateway
 from motes.chat import ChatRequest
-from motes.dispatch import Dispatch, generate
-from motes.request_ids import are_wanted, filled
+from motes.dispatch import Dispatch, Plan
+from motes.request_ids import filled
 from motes.secrecy import parts_of
 from motes.transforms import with_transforms
-from motes.vendors.catalogue import Route
 
 CONVERSATION: Final = "x-motes-conversation"
 """The header that names the conversation a request is a turn of."""
@@ -22,7 +22,7 @@ CONVERSATION: Final = "x-motes-conversation"
 def dispatched(
     gateway: Gateway,
     request: ChatRequest,
-    route: Route,
+    destination: Destination,
     keys: Sequence[str],
     conversation: Callable[[], str],
 ) -> tuple[Dispatch, str | None]:
@@ -31,17 +31,20 @@ def dispatched(
 
     A run that lives on at its vendor goes with the first key, which is the one that finds it again.
     """
-    vendor, limit = route.vendor, gateway.settings.max_event_bytes
+    vendor, limit = destination.vendor, gateway.settings.max_event_bytes
     ids = None
-    if are_wanted(vendor.headers):
+    if destination.wants_ids:
         from motes.api.conversation import new_ids  # Few vendors want any.
 
         ids = new_ids(conversation())
 
     def made(secret: str | None) -> Dispatch:
-        row = vendor if ids is None else replace(vendor, headers=filled(vendor.headers, ids, secret))
-        dispatch = generate(request, row, route.model, secret=secret, max_event_bytes=limit)
-        return with_transforms(dispatch, request, row, secret)
+        if ids is None:
+            plan = destination.plan(secret)
+        else:
+            row = replace(vendor, headers=filled(vendor.headers, ids, secret))
+            plan = Plan(row, destination.model, secret)
+        return with_transforms(plan.dispatch(request, max_event_bytes=limit), request, plan)
 
     if len(keys) < 2:
         secret = keys[0] if keys else None

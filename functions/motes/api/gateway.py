@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import httpx
 
 from motes.api.afterwards import Chore, when
+from motes.api.destinations import Destinations
 from motes.api.health import HealthObserver
 from motes.api.ledger import Ledger
 from motes.api.prices import PriceBook
@@ -66,6 +67,7 @@ class Gateway:
 
     settings: Settings
     catalogue: Catalogue
+    destinations: Destinations
     keys: KeyRing
     vendor_keys: VendorKeys
     http: httpx.AsyncClient
@@ -174,6 +176,7 @@ def open_gateway(
     return Gateway(
         settings=settings,
         catalogue=catalogue,
+        destinations=Destinations(catalogue),
         ledger=ledger,
         prices=prices,
         keys=keys,

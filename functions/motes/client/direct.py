@@ -21,7 +21,7 @@ from typing import Any
 from motes.client.desk import Model
 from motes.client.line import Batch, Broken
 from motes.credentials import vendor_key
-from motes.dispatch import Dispatch, generate
+from motes.dispatch import Dispatch, Plan
 from motes.errors import ErrorKind, MotesError, RunNotFound, VendorError
 from motes.executor import pipeline
 from motes.executor.connection import open_client
@@ -118,11 +118,9 @@ class DirectDesk:
         request = parse_request(body)
         route = self._catalogue.resolve(request.model)
         vendor = speaking(route.vendor, request.motes.dialect, route.model)
-        secret = self._key_of(vendor)
-        dispatch = generate(
-            request, vendor, route.model, secret=secret, max_event_bytes=self._settings.max_event_bytes
-        )
-        return with_transforms(dispatch, request, vendor, secret)
+        plan = Plan(vendor, route.model, self._key_of(vendor))
+        dispatch = plan.dispatch(request, max_event_bytes=self._settings.max_event_bytes)
+        return with_transforms(dispatch, request, plan)
 
     def _key_of(self, vendor: Vendor) -> str | None:
         if vendor.auth.kind == "none":
