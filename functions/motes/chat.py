@@ -31,6 +31,9 @@ EFFORTS: Final[Mapping[str, Effort]] = {
 }
 
 
+REASONING: Final = frozenset({"reasoning_effort", "reasoning", "thinking"})
+"""The members of a request that say something of reasoning."""
+
 Flag = Annotated[bool, Strict()]
 """True or false, and nothing that could be taken for either."""
 
@@ -338,6 +341,10 @@ class ChatRequest(_Open):
     def _no_options(cls, value: Any) -> Any:
         return {} if value is None else value
 
+    def gives(self, names: frozenset[str]) -> bool:
+        """Whether any of these members was given, if only as null. Where none was, none has a value."""
+        return not names.isdisjoint(self.__pydantic_fields_set__)
+
     @property
     def output_limit(self) -> int | None:
         """The most tokens to answer with, under either name."""
@@ -368,6 +375,8 @@ class ChatRequest(_Open):
     @property
     def wants_reasoning(self) -> bool:
         """Whether the caller asked for reasoning in any form."""
+        if not self.gives(REASONING):
+            return False
         asked = (self.reasoning and self.reasoning.enabled) or (
             self.thinking and self.thinking.type in ("enabled", "adaptive")
         )

@@ -34,6 +34,8 @@ def normalise(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
     earlier call has becomes one of its own. What is no text in system text, and what follows it there, is the
     user's to say.
     """
+    if all(map(_is_plain, messages)):
+        return list(messages), []
     modern = _modernised(messages)
     out: list[Message] = []
     warnings: list[str] = []
@@ -48,6 +50,15 @@ def normalise(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
         if isinstance(message, AssistantMessage) and message.tool_calls:
             out += _results(modern, index, places, warnings)
     return list(_with_own_ids(_with_plain_system(out, warnings))), warnings
+
+
+def _is_plain(message: Message) -> bool:
+    """Whether a message is right whatever stands around it: no call, no result, no media of a system."""
+    if isinstance(message, AssistantMessage):
+        return not message.tool_calls and message.function_call is None
+    if isinstance(message, SystemMessage):
+        return not isinstance(message.content, list)
+    return isinstance(message, UserMessage)
 
 
 class _Places:

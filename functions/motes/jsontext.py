@@ -48,6 +48,14 @@ def dump_bytes(value: Any) -> bytes:
         return _dump_tolerantly(value)
 
 
+def dump_strictly(value: Any) -> bytes | None:
+    """The bytes of `dump_bytes` for a value of plain whole texts, None for one that wants tolerance."""
+    try:
+        return orjson.dumps(value)
+    except (TypeError, RecursionError):
+        return None
+
+
 def _dump_tolerantly(value: Any) -> bytes:
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))

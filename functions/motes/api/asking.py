@@ -113,8 +113,10 @@ class Asked:
 async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
     """Understand a request. Raises a MotesError or an HTTPException for what cannot be run."""
     started = asyncio.get_running_loop().time()
-    admission = await _admitted(gateway, scope, receive)
-    body = await read_body(headers_of(scope), receive, gateway.settings.max_body_bytes)
+    headers = headers_of(scope)
+    admission = await _admitted(gateway, headers, receive)
+    scope[NOTES]["caller"] = admission.key.id
+    body = await read_body(headers, receive, gateway.settings.max_body_bytes)
     wish = _understood(gateway, scope, admission.key, body)
     dispatch, secret = await _dispatched(gateway, scope, admission.key, wish)
     run_id = gateway.new_id()
@@ -150,15 +152,12 @@ class _Wish:
     own_key: str | None = field(repr=False)
 
 
-async def _admitted(gateway: Gateway, scope: Scope, receive: Receive) -> Admission:
-    headers = headers_of(scope)
+async def _admitted(gateway: Gateway, headers: Mapping[str, str], receive: Receive) -> Admission:
     try:
-        admission = await admit(headers, gateway.keys)
+        return await admit(headers, gateway.keys)
     except (Unauthenticated, StoreError):
         await discard(headers, receive)
         raise
-    scope[NOTES]["caller"] = admission.key.id
-    return admission
 
 
 def _understood(gateway: Gateway, scope: Scope, key: CallerKey, body: bytes) -> _Wish:

@@ -55,11 +55,14 @@ NO_TRAITS: Final = Traits()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamBody:
-    """A request body in the dialect's own words, with what was changed on the way there."""
+    """A request body in the dialect's own words, with what was changed on the way there. `written` is its
+    JSON text, where the dialect had to write it.
+    """
 
     json: dict[str, Any]
     headers: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    written: bytes | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,7 +79,10 @@ class BlockTurns(ABC):
     @property
     def replays(self) -> bool:
         """Whether signed reasoning goes back."""
-        return any(self._has(message, "reasoning") for message in self.messages)
+        for message in self.messages:
+            if message["role"] == "assistant" and self._has(message, "reasoning"):
+                return True
+        return False
 
     @property
     def bare_loop(self) -> bool:
@@ -203,4 +206,4 @@ class BlockTurns(ABC):
             last["content"][-1]["text"] = last["content"][-1]["text"].rstrip()
 
     def _has(self, message: dict[str, Any], kind: Kind) -> bool:
-        return any(self._kind(block) == kind for block in message["content"])
+        return kind in map(self._kind, message["content"])

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from motes.chat import ChatRequest, Effort
+from motes.chat import REASONING, ChatRequest, Effort
 from motes.dataclass import dataclass
 from motes.dialects.claude_generations import Generation
 
@@ -58,6 +58,8 @@ def plan(request: ChatRequest, at: Situation, notes: list[str]) -> Plan:
         if request.wants_reasoning:
             notes.append("reasoning was not asked for: this model does not reason")
         return base
+    if not request.gives(REASONING):
+        return _unsaid(base, at, notes)
     if request.effort == "off":
         return _off(base, at, notes)
     if not request.wants_reasoning:

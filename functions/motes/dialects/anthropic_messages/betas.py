@@ -18,12 +18,15 @@ _TOOLS: Final[Mapping[str, str]] = {
 }
 _ADVANCED: Final = "advanced-tool-use-2025-11-20"
 _ADVANCED_FIELDS: Final = ("allowed_callers", "input_examples", "defer_loading")
+_MEMBERS: Final = frozenset({"mcp_servers", "speed", "container", "context_management", "tools"})
 _COMPACT: Final = re.compile(r"compact_(\d{4})(\d{2})(\d{2})$")
 
 
 def betas_of(body: Mapping[str, Any]) -> str | None:
     """The header's value, or None where none is needed."""
-    names = [*_of_members(body), *_of_tools(body.get("tools") or []), *_of_files(body)]
+    names = _of_files(body)
+    if not _MEMBERS.isdisjoint(body):
+        names = [*_of_members(body), *_of_tools(body.get("tools") or []), *names]
     return ",".join(dict.fromkeys(names)) or None
 
 
@@ -54,11 +57,15 @@ def _of_tools(tools: list[dict[str, Any]]) -> Iterator[str]:
             yield _ADVANCED
 
 
-def _of_files(body: Mapping[str, Any]) -> Iterator[str]:
+def _of_files(body: Mapping[str, Any]) -> list[str]:
     for message in body.get("messages") or []:
         for block in message["content"]:
             inner = block.get("content")
-            for item in [block, *(inner if isinstance(inner, list) else [])]:
-                source = item.get("source")
-                if isinstance(source, Mapping) and source.get("type") == "file":
-                    yield "files-api-2025-04-14"
+            if _is_file(block) or (isinstance(inner, list) and any(map(_is_file, inner))):
+                return ["files-api-2025-04-14"]
+    return []
+
+
+def _is_file(block: Mapping[str, Any]) -> bool:
+    source = block.get("source")
+    return isinstance(source, Mapping) and source.get("type") == "file"

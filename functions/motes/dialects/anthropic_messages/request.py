@@ -5,7 +5,6 @@ what the caller can only have meant. Must never send a member the API does not k
 reference, "Create a Message" (platform.claude.com/docs, read 2026-11-29).
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -43,6 +42,11 @@ _NO_WORD_FOR: Final = (
     "store",
     "prompt_cache_key",
 )
+# What a request must give for each of these steps to have something to do.
+_SAMPLING: Final = frozenset({"temperature", "top_p", "top_k"})
+_OTHERS: Final = frozenset({"stop", "user", "safety_identifier", "metadata", "service_tier"})
+_UNSAID: Final = frozenset({*_NO_WORD_FOR, "seed", "modalities", "metadata"})
+
 _ANY_JSON: Final = "Answer with one valid JSON value and nothing else."
 _JSON_BY_SCHEMA: Final = "Answer with one JSON value and nothing else. It must follow this JSON Schema: "
 
@@ -60,17 +64,26 @@ def body(request: ChatRequest, model: str, quirks: Quirks, traits: Traits) -> Up
         turns.end_with_user()
     output = _output(request, generation, reasoning, turns, notes)
     json: dict[str, Any] = {} if quirks.model_in_path else {"model": model}
-    json |= {"max_tokens": reasoning.max_tokens, "stream": True}
-    json |= {"system": turns.system} if turns.system else {}
+    json["max_tokens"], json["stream"] = reasoning.max_tokens, True
+    if turns.system:
+        json["system"] = turns.system
     json["messages"] = turns.messages
-    json |= {"tools": tools} if tools else {}
-    json |= _chosen(choice, generation, reasoning, notes)
-    json |= {"thinking": reasoning.thinking} if reasoning.thinking else {}
-    json |= {"output_config": output} if output else {}
-    json |= _sampling(request, generation, reasoning, notes) | _rest(request, notes)
+    if tools:
+        json["tools"] = tools
+    if choice is not None:
+        json["tool_choice"] = _chosen(choice, generation, reasoning, notes)
+    if reasoning.thinking:
+        json["thinking"] = reasoning.thinking
+    if output:
+        json["output_config"] = output
+    if request.gives(_SAMPLING):
+        json |= _sampling(request, generation, reasoning, notes)
+    if request.gives(_OTHERS):
+        json |= _rest(request, notes)
     json = _by_vendor(json, request, quirks, notes)
     _limit_cache_marks(json, notes)
-    _note_the_rest(request, notes)
+    if request.gives(_UNSAID):
+        _note_the_rest(request, notes)
     betas = betas_of(json)
     return UpstreamBody(
         json=json,
@@ -102,15 +115,13 @@ def _is_forced(choice: dict[str, Any] | None) -> bool:
 
 
 def _chosen(
-    choice: dict[str, Any] | None, generation: Generation, reasoning: Plan, notes: list[str]
+    choice: dict[str, Any], generation: Generation, reasoning: Plan, notes: list[str]
 ) -> dict[str, Any]:
     """The tool choice; a model that reasons, and some of the newest, may not be forced."""
-    if choice is None:
-        return {}
     if _is_forced(choice) and (reasoning.on or not generation.forced_tools):
         notes.append("the forced tool choice became auto: a model that reasons may not be forced")
-        choice = {k: v for k, v in choice.items() if k != "name"} | {"type": "auto"}
-    return {"tool_choice": choice}
+        return {k: v for k, v in choice.items() if k != "name"} | {"type": "auto"}
+    return choice
 
 
 def _output(
@@ -181,19 +192,15 @@ def _by_vendor(
 
 def _limit_cache_marks(json: dict[str, Any], notes: list[str]) -> None:
     """At most four marks; the last ones cover the longest prefixes, so the first ones go."""
-    marked = [block for block in _cacheable(json) if "cache_control" in block]
+    blocks = [*json.get("tools", ()), *json.get("system", ())]
+    for message in json["messages"]:
+        blocks += message["content"]
+    marked = [block for block in blocks if "cache_control" in block]
     allowed = MAX_CACHE_MARKS - ("cache_control" in json)
     if len(marked) > allowed:
         notes.append(f"only the last {allowed} of {len(marked)} cache marks were kept: there may be no more")
         for block in marked[: len(marked) - allowed]:
             del block["cache_control"]
-
-
-def _cacheable(json: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield from json.get("tools", [])
-    yield from json.get("system", [])
-    for message in json["messages"]:
-        yield from message["content"]
 
 
 def _note_the_rest(request: ChatRequest, notes: list[str]) -> None:

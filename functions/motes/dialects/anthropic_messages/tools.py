@@ -10,11 +10,14 @@ from motes.chat import ChatRequest, FunctionDefinition, Tool
 from motes.dialects.claude_schema import closed, rooted
 
 WEB_SEARCH: Final = {"type": "web_search_20250305", "name": "web_search"}
+_TOOLS: Final = frozenset({"tools", "functions", "web_search_options"})
 _MODES: Final = {"auto": "auto", "required": "any", "any": "any", "none": "none"}
 
 
 def tools_of(request: ChatRequest, notes: list[str]) -> list[dict[str, Any]]:
     """The tools, in order; deprecated `functions` are tools too, and so is OpenAI's web search option."""
+    if not request.gives(_TOOLS):
+        return []
     tools = [_tool(tool, notes) for tool in request.tools or []]
     tools += [_function(function, notes) for function in request.functions or []]
     allowed = _allowed(request.tool_choice)

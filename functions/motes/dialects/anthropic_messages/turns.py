@@ -73,9 +73,8 @@ class Turns(BlockTurns):
         if not self.messages or self.messages[0]["role"] != "user":
             self._begin_with_user()
         for message in self.messages:
-            message["content"].sort(
-                key=lambda block: message["role"] == "user" and self._kind(block) != "result"
-            )
+            if message["role"] == "user" and len(message["content"]) > 1:
+                message["content"].sort(key=lambda block: self._kind(block) != "result")
         self._trim_begun_answer()
 
 

@@ -7,7 +7,7 @@ Source: ai.google.dev/api/generate-content (GenerationConfig), read 2026-11-29.
 
 from typing import Any, Final
 
-from motes.chat import ChatRequest
+from motes.chat import REASONING, ChatRequest
 from motes.dialects.base import Traits
 from motes.dialects.gemini_generate.thinking import thinking_config
 
@@ -33,11 +33,29 @@ _FOREIGN_VOICES: Final = frozenset(
     }
 )
 
+_MEMBERS: Final = REASONING | {
+    "max_tokens",
+    "max_completion_tokens",
+    "temperature",
+    "top_p",
+    "top_k",
+    "stop",
+    "seed",
+    "presence_penalty",
+    "frequency_penalty",
+    "modalities",
+    "audio",
+    "response_format",
+}
+"""What a request says of the way it is to be answered."""
+
 
 def generation_config(
     request: ChatRequest, model: str, traits: Traits, warnings: list[str]
 ) -> dict[str, Any]:
     """The generationConfig; empty where the caller leaves everything to the model."""
+    if not request.gives(_MEMBERS):
+        return {}
     config = {
         "maxOutputTokens": request.output_limit,
         "temperature": request.temperature,

@@ -30,6 +30,7 @@ _UNKNOWN: Final = (
     "safety_identifier",
     "verbosity",
 )
+_RARE: Final = frozenset({*_UNKNOWN, "parallel_tool_calls", "service_tier"})
 _TIERS: Final = ("flex", "priority", "standard")
 
 
@@ -53,7 +54,8 @@ def body(request: ChatRequest, model: str, quirks: Quirks, traits: Traits) -> Up
     config = generation_config(request, model, traits, warnings)
     if config:
         json["generationConfig"] = config
-    _warn_of_unknown(request, warnings)
+    if request.gives(_RARE):
+        _warn_of_unknown(request, warnings)
     if request.service_tier in _TIERS:
         json["serviceTier"] = request.service_tier
     json |= _extensions(request, quirks)

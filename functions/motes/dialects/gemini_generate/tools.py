@@ -33,6 +33,9 @@ _HOSTED: Final[Mapping[str, str]] = {
 # Options that other vendors' tools of these names have; Google's have none of them.
 _FOREIGN: Final = frozenset({"web_search", "web_search_preview", "code_interpreter"})
 
+_MEMBERS: Final = frozenset({"tools", "functions", "tool_choice", "function_call", "web_search_options"})
+"""What a request says of tools."""
+
 _FREE_INPUT: Final = {
     "type": "object",
     "properties": {"input": {"type": "string"}},
@@ -42,6 +45,8 @@ _FREE_INPUT: Final = {
 
 def tool_members(request: ChatRequest, model: str, warnings: list[str]) -> dict[str, Any]:
     """`tools` and `toolConfig` of the request, where there are any."""
+    if not request.gives(_MEMBERS):
+        return {}
     functions = list(_declarations(request, warnings))
     hosted = _hosted(request, warnings)
     if functions and hosted and not models.circulates_tools(model):

@@ -62,11 +62,15 @@ class Draft:
         for name, value in members.items():
             self.json.setdefault(name, value)
 
-    def mend(self) -> None:
-        """Make every text fit for UTF-8: half a character, which JSON can write, becomes U+FFFD.
+    def mend(self) -> bytes | None:
+        """Make every text fit for UTF-8: half a character, which JSON can write, becomes U+FFFD. Gives the
+        body as it is written, where nothing had to be looked for.
 
         Raises InvalidRequest for what is nested too deeply to be written.
         """
+        written = jsontext.dump_strictly(self.json)
+        if written is not None:
+            return written
         try:
             mended = _mended(self.json)
         except RecursionError:
@@ -74,6 +78,7 @@ class Draft:
         if mended != self.json:
             self.warn("text: half a character became U+FFFD")
             self.json = mended
+        return None
 
 
 def _mended(value: Any) -> Any:

@@ -41,6 +41,9 @@ _PLAIN: Final = (
     "safety_identifier",
     "web_search_options",
 )
+_LIMITS: Final = frozenset({*_PLAIN, "stop", "audio"})
+"""One of them must be given for a request to have limits beyond its length."""
+
 _STREAMED_AUDIO: Final = "pcm16"
 _ANY_OBJECT: Final = {"type": "json_object"}
 _AN_OBJECT: Final = "Answer with one JSON object and nothing else."
@@ -75,8 +78,8 @@ def body(request: ChatRequest, model: str, quirks: Quirks, traits: Traits) -> Up
     _put_stream(request, quirks.usage_mode, draft)
     draft.fill(quirks.with_tools if tools.entries else {})
     draft.fill(quirks.extra_body)
-    draft.mend()
-    return UpstreamBody(json=draft.json, warnings=draft.warnings)
+    written = draft.mend()
+    return UpstreamBody(json=draft.json, warnings=draft.warnings, written=written)
 
 
 def _put_limits(request: ChatRequest, quirks: Quirks, reasoning: Reasoning, draft: Draft) -> None:
@@ -84,12 +87,16 @@ def _put_limits(request: ChatRequest, quirks: Quirks, reasoning: Reasoning, draf
     if request.max_tokens and request.max_completion_tokens not in (None, request.max_tokens):
         draft.warn("max_tokens: dropped, max_completion_tokens says otherwise")
     draft.put(_token_field(quirks, reasoning), _limit(request, quirks, draft))
+    if not request.gives(_LIMITS):
+        return
     refused = quirks.drop_when_reasoning if reasoning.active else frozenset()
     members: dict[str, Any] = {name: getattr(request, name) for name in _PLAIN}
     members["stop"] = _stops(request, quirks.max_stop, draft)
     members["audio"] = _audio(request, draft)
     for name, value in members.items():
-        if name in refused and value is not None:
+        if value is None:
+            continue
+        if name in refused:
             draft.warn(f"{name}: dropped, the model does not take it while it reasons")
         else:
             draft.put(name, _within(name, value, quirks, draft))

@@ -27,6 +27,9 @@ _WORDS: Final[Mapping[str, str]] = {
 _WITHOUT_THINKING: Final = ("forced-without-thinking", "named-without-thinking")
 _NOT_BOTH: Final = (*_WITHOUT_THINKING, "not-while-thinking")
 
+_MEMBERS: Final = frozenset({"tools", "functions", "tool_choice", "function_call", "parallel_tool_calls"})
+"""What a request says of tools."""
+
 
 @dataclass(slots=True)
 class Tools:
@@ -53,6 +56,8 @@ def tools_of(request: ChatRequest, quirks: Quirks, warn: Warn) -> Tools:
     """The tools of a request, as far as they do not hang on reasoning (`give_way`). Raises InvalidRequest for
     a choice that cannot be meant.
     """
+    if not request.gives(_MEMBERS):
+        return Tools()
     definitions = [*(request.tools or []), *(Tool(function=f) for f in request.functions or [])]
     writer = _Writer(quirks, warn)
     out = Tools([entry for tool in definitions if (entry := writer.entry(tool))])
