@@ -65,10 +65,10 @@ class KeyRing:
 
     async def admit(self, presented: Sequence[str]) -> Admission | None:
         """Let in whose secret, any of the presented ones, is an enabled key. Raises StoreError."""
-        for secret in presented:
-            hash = hash_of(secret)
-            if self._fixed is not None and hmac.compare_digest(self._fixed.hash.encode(), hash.encode()):
-                return Admission(self._fixed)
+        if self._fixed is not None:
+            for secret in presented:
+                if hmac.compare_digest(self._fixed.hash, hash_of(secret)):
+                    return Admission(self._fixed)
         for secret in presented:
             admission = await self._looked_up(secret)
             if admission is not None:

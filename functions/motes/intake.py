@@ -21,7 +21,7 @@ def parse_request(data: bytes | Mapping[str, Any]) -> ChatRequest:
             data = jsontext.loads(data)
         except ValueError:
             raise InvalidRequest("the request body is not valid JSON", code="invalid_json") from None
-    if not isinstance(data, Mapping):
+    if not isinstance(data, dict | Mapping):
         raise InvalidRequest("the request body must be a JSON object", code="invalid_json")
     try:
         request = ChatRequest.model_validate(data)

@@ -17,7 +17,7 @@ _FORMAT: Final = "openai-responses-v1"
 
 def as_chat(data: Any) -> Any:
     """The body as a chat request."""
-    if not isinstance(data, Mapping) or "input" not in data or data.get("messages"):
+    if not isinstance(data, dict) or "input" not in data or data.get("messages"):
         return data
     body = {name: value for name, value in data.items() if name not in _REPLACED}
     messages = _messages(data["input"])

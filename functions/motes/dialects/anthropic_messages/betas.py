@@ -68,4 +68,4 @@ def _of_files(body: Mapping[str, Any]) -> list[str]:
 
 def _is_file(block: Mapping[str, Any]) -> bool:
     source = block.get("source")
-    return isinstance(source, Mapping) and source.get("type") == "file"
+    return isinstance(source, dict) and source.get("type") == "file"
