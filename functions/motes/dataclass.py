@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 _FIELDS: Final = "__dataclass_fields__"
 _NOT_COPIED: Final = frozenset({"__dict__", "__weakref__"})
+# From so many fields on it is faster to fill what is frozen while it is of a class that is not.
+_MANY: Final = 5
 
 
 class _Factory:
@@ -81,7 +83,21 @@ def _made(cls: type[T], frozen: bool, kw_only: bool) -> type[T]:
         **(_FROZEN if frozen else _MUTABLE),
     }
     made: type[T] = type(cls.__name__, cls.__bases__, body)
+    if _is_filled_open(frozen, len(types)):
+        # Of a generic class the bases alone do not tell of what.
+        layout: dict[str, Any] = {
+            name: body[name] for name in ("__slots__", "__orig_bases__") if name in body
+        }
+        opened = type(cls.__name__, cls.__bases__, layout)
+        body["__init__"].__globals__.update(_opened=opened, _made=made)
     return made
+
+
+def _is_filled_open(frozen: bool, fields: int) -> bool:
+    """Whether it is made as one of a class with the same slots, which refuses nothing. To set a field of what
+    refuses takes five times as long.
+    """
+    return frozen and fields >= _MANY
 
 
 def _init(
@@ -135,10 +151,12 @@ def _is_hashed(default: Any) -> bool:
 @cache
 def _shaped(shape: str, frozen: bool) -> CodeType:
     """An `__init__` with made-up names; in the shape, `f` is a field with a factory, `.` one without."""
-    lines = []
+    lines, is_open = [], _is_filled_open(frozen, len(shape))
     for at, kind in enumerate(shape):
         value = f"_make{at}() if _{at} is _FACTORY else _{at}" if kind == "f" else f"_{at}"
-        lines.append(f"_set(self, '_{at}', {value})" if frozen else f"self._{at} = {value}")
+        lines.append(f"_set(self, '_{at}', {value})" if frozen and not is_open else f"self._{at} = {value}")
+    if is_open:
+        lines = ["_set(self, '__class__', _opened)", *lines, "self.__class__ = _made"]
     arguments = ", ".join(["self", *(f"_{at}" for at in range(len(shape)))])
     source = f"def __init__({arguments}):\n " + "\n ".join(lines or ["pass"])
     code = compile(source, "<dataclass>", "exec")

@@ -62,6 +62,23 @@ def box() -> type:
     return Box
 
 
+def wide() -> type:
+    """One of many fields, which is filled in another way where it is frozen."""
+
+    class Wide(Generic[T]):
+        """Of many things."""
+
+        a: T
+        b: int
+        c: int = 3
+        d: list[str] = field(default_factory=list)
+        e: int = field(default_factory=counted)
+        f: str = field(default="", repr=False)
+        g: str = field(default="", compare=False)
+
+    return Wide
+
+
 KINDS = [
     {"frozen": frozen, "slots": True, "kw_only": kw_only}
     for frozen in (True, False)
@@ -76,7 +93,7 @@ def both(body: Callable[[], type], kind: dict[str, Any]) -> tuple[Any, Any]:
 
 
 @every_kind
-@pytest.mark.parametrize("body", [point, empty, box])
+@pytest.mark.parametrize("body", [point, empty, box, wide])
 def test_the_class_looks_the_same(kind: dict[str, Any], body: Callable[[], type]) -> None:
     ours, theirs = both(body, kind)
     assert is_dataclass(ours)
@@ -139,6 +156,25 @@ def test_what_is_frozen_cannot_be_changed_and_can_be_a_key() -> None:
     for made in both(box, KINDS[3]):
         with pytest.raises(TypeError, match="unhashable"):
             hash(made("k"))
+
+
+@every_kind
+def test_a_wide_one_behaves_the_same(kind: dict[str, Any]) -> None:
+    for made in both(wide, kind):
+        one = made(a="k", b=2, f="f")
+        assert type(one) is made
+        assert repr(one) == "wide.<locals>.Wide(a='k', b=2, c=3, d=[], e=7, g='')"
+        assert one == replace(one, g="other") == copy.deepcopy(one) == copy.copy(one)
+        assert one != replace(one, f="")
+        assert one.d is not made(a="k", b=2).d
+        assert not hasattr(one, "__dict__")
+        with pytest.raises(TypeError):
+            made(a="k")
+        if kind["frozen"]:
+            with pytest.raises(FrozenInstanceError, match="assign to field 'a'"):
+                one.a = 1
+            with pytest.raises(FrozenInstanceError, match="delete field 'g'"):
+                del one.g
 
 
 @dataclass(frozen=True, slots=True)
