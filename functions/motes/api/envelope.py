@@ -114,8 +114,18 @@ def _with_own(headers: Iterable[_RawHeader], scope: Scope) -> list[_RawHeader]:
 
 def _log_request(scope: Scope, status: int, seconds: float) -> None:
     level = logging.DEBUG if scope["path"] == "/healthz" else logging.INFO
-    fields = {"status": status or None, "seconds": seconds, "request_id": scope[REQUEST_ID], **scope[NOTES]}
-    _log.log(level, logline("request", method=scope["method"], path=scope["path"][:200], **fields))
+    if not _log.isEnabledFor(level):
+        return
+    line = logline(
+        "request",
+        method=scope["method"],
+        path=scope["path"][:200],
+        status=status or None,
+        seconds=seconds,
+        request_id=scope[REQUEST_ID],
+        **scope[NOTES],
+    )
+    _log.log(level, line)
 
 
 def _request_id(headers: Mapping[str, str]) -> str:

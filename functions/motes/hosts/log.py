@@ -6,16 +6,18 @@ Must never write a body, a key or a URL: an `Observer` is not even told them.
 import logging
 import sys
 import time
-from typing import Final
+from typing import Any, Final, TextIO
 
 from motes import particles as p
-from motes.api.logline import logline
+from motes.api.logline import LogLine, logline
 from motes.executor.observer import SlowRequest
 
 _log = logging.getLogger("motes.run")
 
 # What a vendor refuses is its caller's business; the rest may be ours.
 _ORDINARY: Final = frozenset({401, 402, 403, 404, 429})
+# Where a record says that it is from once the places are left out.
+_NOWHERE: Final = "(unknown file)"
 
 
 class LogObserver:
@@ -86,7 +88,7 @@ class LogObserver:
         )
 
 
-class _Lines(logging.Formatter):
+class _Times(logging.Formatter):
     """The standard library's, that writes the time down once a second."""
 
     _second = -1
@@ -101,15 +103,83 @@ class _Lines(logging.Formatter):
         return f"{self._told},{int(record.msecs):03d}"
 
 
+class _Lines(logging.StreamHandler[TextIO]):
+    """The standard library's, that writes a line of ours as it is."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._times = _Times("%(asctime)s %(levelname)s %(message)s")
+        self.setFormatter(self._times)
+
+    def handle(self, record: logging.LogRecord) -> bool:
+        """See `logging.Handler`."""
+        if type(record.msg) is not LogLine or record.exc_info or self.filters or self.lock is None:
+            return bool(super().handle(record))
+        with self.lock:
+            try:
+                told = self._times.formatTime(record)
+                self.stream.write(f"{told} {record.levelname} {record.msg}{self.terminator}")
+                if not getattr(self.stream, "line_buffering", False):
+                    self.flush()
+            except (OSError, ValueError):
+                self.handleError(record)
+        return True
+
+
+class _Records:
+    """Makes records as the standard library does, those of a log that tells no places and no threads by
+    filling in a blank one: it takes every name apart to find the module in it.
+    """
+
+    def __init__(self) -> None:
+        blank = logging.LogRecord("", 0, _NOWHERE, 0, "", (), None)
+        self._blank = blank.__dict__
+        self._started = blank.created - blank.relativeCreated / 1000
+
+    def __call__(  # noqa: PLR0913, PLR0917 (their factory's)
+        self,
+        name: str,
+        level: int,
+        path: str,
+        line: int,
+        msg: object,
+        args: Any,
+        exc_info: Any,
+        func: str | None = None,
+        sinfo: str | None = None,
+        **more: Any,
+    ) -> logging.LogRecord:
+        """See `logging.setLogRecordFactory`."""
+        if args or path != _NOWHERE:
+            return logging.LogRecord(name, level, path, line, msg, args, exc_info, func, sinfo, **more)
+        now = time.time()
+        record = logging.LogRecord.__new__(logging.LogRecord)
+        record.__dict__ = {
+            **self._blank,
+            "name": name,
+            "msg": msg,
+            "args": args,
+            "levelname": logging.getLevelName(level),
+            "levelno": level,
+            "lineno": line,
+            "exc_info": exc_info,
+            "funcName": func,
+            "stack_info": sinfo,
+            "created": now,
+            "msecs": int((now - int(now)) * 1000) + 0.0,
+            "relativeCreated": (now - self._started) * 1000,
+        }
+        return record
+
+
 def log_to_stderr(level: int = logging.INFO) -> None:
     """Write the log of this process to standard error, one event a line."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Lines("%(asctime)s %(levelname)s %(message)s"))
     root = logging.getLogger()
-    root.addHandler(handler)
+    root.addHandler(_Lines(sys.stderr))
     root.setLevel(level)
     # A line tells neither where it was written nor by which thread (Python's logging HOWTO, "Optimization").
     logging._srcfile = None
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    logging.setLogRecordFactory(_Records())
     # uvicorn speaks in sentences about itself.
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)

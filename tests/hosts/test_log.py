@@ -1,0 +1,120 @@
+"""The log of `motes serve`: what is made in a shorter way is what the standard library makes."""
+
+import io
+import logging
+import sys
+
+import pytest
+
+from motes.api.logline import LogLine, logline
+from motes.hosts.log import log_to_stderr
+
+NAMES = ("raiseExceptions", "_srcfile", "logThreads", "logProcesses", "logMultiprocessing")
+
+
+@pytest.fixture
+def log(monkeypatch):
+    """A logger as `motes serve` has it, and what it writes; everything is as before afterwards."""
+    root, uvicorn = logging.getLogger(), logging.getLogger("uvicorn.error")
+    before = root.handlers[:], root.level, uvicorn.level, logging.getLogRecordFactory()
+    for name in NAMES:
+        monkeypatch.setattr(logging, name, getattr(logging, name))
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    root.handlers = []
+    log_to_stderr()
+    yield logging.getLogger("motes.api"), written
+    root.handlers = before[0]
+    root.setLevel(before[1])
+    uvicorn.setLevel(before[2])
+    logging.setLogRecordFactory(before[3])
+
+
+def plainly_written(record):
+    told = logging.Formatter("%(asctime)s %(levelname)s %(message)s").format(record)
+    return f"{told}\n"
+
+
+class Kept(logging.Handler):
+    def __init__(self):
+        super().__init__()
+        self.records = []
+
+    def emit(self, record):
+        self.records.append(record)
+
+
+def test_a_line_is_written_as_the_standard_library_writes_it(log):
+    log, written = log
+    kept = Kept()
+    logging.getLogger().addHandler(kept)
+    log.info(logline("request", status=200, seconds=0.25, context="a b"))
+    log.warning("a sentence of %s words", 5)
+    log.error(logline("bug", error="ValueError"), exc_info=ValueError("why"))
+    log.debug(logline("never"))
+    assert written.getvalue() == "".join(map(plainly_written, kept.records))
+    first, *_, last = written.getvalue().splitlines()
+    assert first.endswith(' INFO request status=200 seconds=0.250 context="a b"')
+    assert last == "ValueError: why"
+
+
+def test_a_record_is_that_of_the_standard_library(log):
+    log, _ = log
+    kept = Kept()
+    logging.getLogger().addHandler(kept)
+    line = logline("request", status=200)
+    log.info(line)
+    (record,) = kept.records
+    assert record.getMessage() == line
+    theirs = logging.LogRecord(
+        "motes.api", logging.INFO, "(unknown file)", 0, line, (), None, "(unknown function)"
+    )
+    theirs.created, theirs.msecs, theirs.relativeCreated = (
+        record.created,
+        record.msecs,
+        record.relativeCreated,
+    )
+    # A handler that formats a record adds what it said.
+    theirs.message = record.message = line
+    assert vars(record) == vars(theirs)
+    assert record.msecs == int(record.created % 1 * 1000) or record.msecs == 0
+    assert record.relativeCreated == pytest.approx((record.created - logging._startTime) * 1000, abs=1)
+
+
+def test_a_stream_that_takes_nothing_ends_nobody(log, monkeypatch):
+    log, written = log
+    monkeypatch.setattr(logging, "raiseExceptions", False)
+    written.close()
+    log.info(logline("request", status=200))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        0,
+        -7,
+        True,
+        1.5,
+        float("nan"),
+        "a",
+        "a b",
+        "",
+        "é",
+        'q"',
+        "a=b",
+        "x" * 301,
+        "ä" * 400,
+        ["a"],
+        LogLine("a"),
+    ],
+)
+def test_a_field_is_told_by_one_rule_however_short_the_way(value):
+    class Other(type(value) if not isinstance(value, bool) else int):
+        """Takes the long way."""
+
+    told = logline("e", a=value)
+    if not isinstance(value, bool):
+        assert told == logline("e", a=Other(value))
+    assert told.fields["a"] is value or len(told.fields["a"]) == 300
+    assert logline("e", gone=None, a=value) == told
+    assert "gone" not in logline("e", gone=None, a=value).fields
