@@ -59,6 +59,12 @@ def replace(value: T, **changes: Any) -> T:
     return cls(**_members(cls)(value) | changes)  # type: ignore[no-any-return]
 
 
+def members_of(value: object) -> dict[str, Any]:
+    """The fields of what is made here, by their names; what is in them is not taken apart."""
+    cls: Any = type(value)
+    return _members(cls)(value)
+
+
 @cache
 def _members(cls: Any) -> Callable[[Any], dict[str, Any]]:
     names: tuple[str, ...] = cls.__slots__

@@ -20,6 +20,7 @@ from motes.store.records import Failure, KeyRefusal, VendorHealth
 _log = logging.getLogger("motes.api")
 
 INTERVAL_SECONDS: Final = 60.0
+_NEVER: Final = float("-inf")
 
 # The vendor works; it is the request that does not.
 _CALLERS_OWN: Final[frozenset[ErrorKind]] = frozenset(
@@ -36,6 +37,8 @@ class HealthObserver:
         self._store = store
         self._now = now
         self._heard: dict[str, VendorHealth] = {}
+        # Of most runs there is nothing else to be heard.
+        self._successes: dict[str, float] = {}
         self._written_at: dict[str, float] = {}
 
     def slow_request(self, report: SlowRequest) -> None:
@@ -67,7 +70,9 @@ class HealthObserver:
     def run_ended(self, label: str, end: p.End, metrics: p.Metrics) -> None:
         """See `Observer`."""
         if end.stop is not None:
-            self._hear(VendorHealth(_vendor(label), success=self._now()))
+            vendor, now = _vendor(label), self._now()
+            if now > self._successes.get(vendor, _NEVER):
+                self._successes[vendor] = now
         self._inner.run_ended(label, end, metrics)
 
     def refused(self, vendor: str, refusal: KeyRefusal) -> None:
@@ -76,12 +81,11 @@ class HealthObserver:
 
     def is_due(self) -> bool:
         """Whether there is anything to store."""
-        return any(map(self._is_due, self._heard))
+        return bool(self._due())
 
     async def write(self) -> None:
         """Store what was heard of the vendors whose minute is over. Never raises."""
-        due = [vendor for vendor in self._heard if self._is_due(vendor)]
-        await asyncio.gather(*[self._record(self._heard.pop(vendor)) for vendor in due])
+        await asyncio.gather(*[self._record(self._taken(vendor)) for vendor in self._due()])
 
     async def _record(self, health: VendorHealth) -> None:
         self._written_at[health.vendor] = self._now()
@@ -94,10 +98,19 @@ class HealthObserver:
     def _hear(self, health: VendorHealth) -> None:
         self._heard[health.vendor] = health.merged(self._heard.get(health.vendor, health))
 
-    def _is_due(self, vendor: str) -> bool:
-        """A clock that was set back makes it due, too."""
-        written = self._written_at.get(vendor)
-        return written is None or not 0 <= self._now() - written < INTERVAL_SECONDS
+    def _taken(self, vendor: str) -> VendorHealth:
+        """All that was heard of it, which is then not heard any more."""
+        succeeded = VendorHealth(vendor, success=self._successes.pop(vendor, None))
+        return succeeded.merged(self._heard.pop(vendor, succeeded))
+
+    def _due(self) -> list[str]:
+        """The vendors of which something is to be stored. A clock that was set back makes them due, too."""
+        heard, now = self._successes.keys() | self._heard.keys(), self._now()
+        return [
+            vendor
+            for vendor in heard
+            if not 0 <= now - self._written_at.get(vendor, _NEVER) < INTERVAL_SECONDS
+        ]
 
 
 def _vendor(label: str) -> str:

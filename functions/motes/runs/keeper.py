@@ -1,4 +1,4 @@
-"""Looks after the runs that go on in this process: one task for all of them, as long as there are any.
+"""Looks after the runs that go on in this process: all of them at once, as long as there are any.
 
 A run that is a second old gets its record here, off the path of its bytes; its lease is renewed, and a flag
 to cancel is seen. Must never hold a run up.
@@ -17,28 +17,45 @@ class Keeper:
 
     def __init__(self) -> None:
         self.runs: dict[str, LiveRun] = {}
-        self._task: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._looking: asyncio.Task[None] | None = None
 
     def add(self, run: LiveRun) -> None:
         """Look after a run from now on."""
         self.runs[run.id] = run
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._keep())
+        if self._timer is None and (self._looking is None or self._looking.done()):
+            self._wait()
 
     def remove(self, run: LiveRun) -> None:
         """The run is over here."""
         self.runs.pop(run.id, None)
-        if not self.runs and self._task is not None:
-            # A process that is frozen between two requests must not wake in the middle of a look.
-            self._task.cancel()
-            self._task = None
+        if self.runs:
+            return
+        # A process that is frozen between two requests must not wake in the middle of a look.
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._looking is not None:
+            self._looking.cancel()
+        self._timer = self._looking = None
 
     def of(self, id: str, owner: str | None) -> LiveRun | None:
         """The run, where it is here and is that owner's (None: the operator's, who may see all)."""
         run = self.runs.get(id)
         return run if run is not None and owner in (None, run.record.run.owner) else None
 
-    async def _keep(self) -> None:
-        while True:
-            await asyncio.sleep(_EVERY)
-            await asyncio.gather(*[run.record.look() for run in self.runs.values()])
+    def _wait(self) -> None:
+        # No task before there is something to do: most runs are over by then.
+        self._timer = asyncio.get_running_loop().call_later(_EVERY, self._begin)
+
+    def _begin(self) -> None:
+        self._timer = None
+        self._looking = asyncio.create_task(self._look())
+
+    async def _look(self) -> None:
+        await asyncio.gather(*[self._look_at(run) for run in self.runs.values()])
+        self._wait()
+
+    async def _look_at(self, run: LiveRun) -> None:
+        # One that ended in the same moment is its settling's to write.
+        if run.id in self.runs:
+            await run.record.look()

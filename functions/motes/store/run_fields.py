@@ -6,9 +6,10 @@ store. Must never hold a field that a run has not.
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, Final, TypeVar
 
+from motes.dataclass import members_of, replace
 from motes.errors import StoreError
 from motes.particles import UpstreamHandle
 from motes.store.runs import LOST, MAX_PAGE_BYTES, Page, ReplyForm, RunFlags, StoredRun
@@ -23,16 +24,12 @@ KEEP_SECONDS: Final = 14 * 24 * 3600.0
 
 def fields_of(run: StoredRun) -> dict[str, Any]:
     """The fields that have a value."""
-    return {name: value for name, value in _members(run).items() if value is not None}
-
-
-def _members(value: Any) -> dict[str, Any]:
-    """As `asdict` gives them, which copies every text and number."""
-    found = {field: getattr(value, field) for field in value.__slots__}
-    return {
-        name: _members(one) if isinstance(one, ReplyForm | UpstreamHandle) else one
-        for name, one in found.items()
-    }
+    # As `asdict` gives them, which copies every text and number.
+    found = {name: value for name, value in members_of(run).items() if value is not None}
+    found["reply"] = members_of(run.reply)
+    if run.handle is not None:
+        found["handle"] = members_of(run.handle)
+    return found
 
 
 def run_of(given: Any) -> StoredRun:
