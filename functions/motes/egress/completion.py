@@ -97,7 +97,7 @@ def _text(message: Message, reply: Reply) -> tuple[str, Places]:
             thinking = False
         if isinstance(fragment, TextFragment):
             out.append(fragment.text)
-            places.text(len(fragment.text))
+            places.length += len(fragment.text)
     if thinking:
         _insert("</think>", out, places)
     return "".join(out), places

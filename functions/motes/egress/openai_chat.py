@@ -52,6 +52,8 @@ class ChunkEncoder:
         self._opened = False
         self._has_spoken = False
         self._closed = False
+        self._goes_on = False
+        """Whether the latest particle was a piece of text, and written."""
         self._envelope = {
             "id": reply.id,
             "object": "chat.completion.chunk",
@@ -81,6 +83,12 @@ class ChunkEncoder:
 
     def encode(self, particle: p.Particle) -> bytes:
         """What one particle adds to the stream. After the `End` nothing is added any more."""
+        if type(particle) is not p.Text:
+            self._goes_on = False
+        elif self._goes_on and (text := particle.text):  # type: ignore[union-attr]
+            # Text behind text, as mostly: nothing can stand between the two.
+            self._places.length += len(text)
+            return self._text_head + jsontext.dump_bytes(text) + self._text_tail
         handler = _HANDLERS.get(type(particle))
         return b"" if handler is None or self._closed else handler(self, particle)
 
@@ -101,7 +109,8 @@ class ChunkEncoder:
         out = b""
         if type(self._last_part) is not p.Text or self._phase is not None:
             out = self._part(particle) + self._entered() + self.open()
-        self._places.text(len(text))
+        self._places.length += len(text)
+        self._goes_on = True
         return out + self._text_head + jsontext.dump_bytes(text) + self._text_tail
 
     def _on_refusal(self, particle: p.Refusal) -> bytes:

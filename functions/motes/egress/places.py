@@ -12,25 +12,22 @@ from motes import particles as p
 class Places:
     """Tell it everything that is written into the content, in order. Sizes and places are in characters."""
 
-    __slots__ = ("_insertions", "_length")
+    __slots__ = ("_insertions", "length")
 
     def __init__(self) -> None:
-        self._length = 0
+        self.length = 0
+        """How much text of the answer was written; whoever writes some adds its size."""
         self._insertions: list[tuple[int, int]] = []
 
     @property
     def here(self) -> int:
         """Where in the content the next text begins."""
-        return self.start(self._length)
-
-    def text(self, size: int) -> None:
-        """Text of the answer was written."""
-        self._length += size
+        return self.start(self.length)
 
     def inserted(self, size: int) -> None:
-        """Something else was written."""
+        """Something else than text of the answer was written."""
         if size:
-            self._insertions.append((self._length, size))
+            self._insertions.append((self.length, size))
 
     def start(self, place: int) -> int:
         """Where in the content stands what begins at this place of the text."""

@@ -60,10 +60,9 @@ class Stopwatch:
         """`stamped` for a piece of text, which is given on as it is."""
         words = text.text
         if words:
-            self._is_stale = self._has_begun = True
             self._uncounted += len(words) if words.isascii() else size_of(text)
-            if self._first is None:
-                self._first = now
+            if not self._is_stale:
+                self._on_something(now)
 
     def stamped(self, particle: p.Particle, now: float) -> p.Particle:
         """The particle to give on: `Metrics` with its times and its cost, anything else as it is."""
@@ -77,9 +76,8 @@ class Stopwatch:
         elif isinstance(particle, p.Text):
             self.on_text(particle, now)
         elif p.is_visible(particle) or isinstance(particle, p.ToolCallArguments):
-            self._is_stale = self._has_begun = True
             self._uncounted += size_of(particle)
-            self._first = now if self._first is None else self._first
+            self._on_something(now)
         elif isinstance(particle, _FROM_THE_VENDOR):
             self._has_begun = True
         return particle
@@ -98,6 +96,11 @@ class Stopwatch:
         """
         known = self._sum(self._whole(good=_is_good(end)))
         return self._timed(known or p.Metrics(source="estimated"), now)
+
+    def _on_something(self, now: float) -> None:
+        """A piece of the answer; where metrics came last, they are no longer the whole truth."""
+        self._is_stale = self._has_begun = True
+        self._first = now if self._first is None else self._first
 
     def _on_metrics(self, told: p.Metrics, now: float) -> p.Metrics:
         self._is_stale, self._has_begun = False, True
