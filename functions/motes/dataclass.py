@@ -96,6 +96,10 @@ def _made(cls: type[T], frozen: bool, kw_only: bool) -> type[T]:
         }
         opened = type(cls.__name__, cls.__bases__, layout)
         body["__init__"].__globals__.update(_opened=opened, _made=made)
+    elif frozen:
+        # Each slot's own way in, which asks nobody.
+        ways = {f"_set{at}": made.__dict__[name].__set__ for at, name in enumerate(types)}
+        body["__init__"].__globals__.update(ways)
     return made
 
 
@@ -160,7 +164,7 @@ def _shaped(shape: str, frozen: bool) -> CodeType:
     lines, is_open = [], _is_filled_open(frozen, len(shape))
     for at, kind in enumerate(shape):
         value = f"_make{at}() if _{at} is _FACTORY else _{at}" if kind == "f" else f"_{at}"
-        lines.append(f"_set(self, '_{at}', {value})" if frozen and not is_open else f"self._{at} = {value}")
+        lines.append(f"_set{at}(self, {value})" if frozen and not is_open else f"self._{at} = {value}")
     if is_open:
         lines = ["_set(self, '__class__', _opened)", *lines, "self.__class__ = _made"]
     arguments = ", ".join(["self", *(f"_{at}" for at in range(len(shape)))])

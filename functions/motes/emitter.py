@@ -4,7 +4,8 @@ A parser never sees queue, clock, log or socket. Must never have a method that r
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from re import Pattern
+from typing import Any, NamedTuple, Protocol
 
 from motes import particles as p
 from motes.errors import VendorError
@@ -93,6 +94,28 @@ class Emitter(Protocol):
         """The vendor reports a failure in-band; it ends this attempt."""
         ...
 
+    def verse(self, words: str, verse: "Verse") -> None:
+        """The event was these words and nothing else. As long as no other event comes, one that differs from
+        it in its words alone (and in what the verse leaves open) means that `verse.say` is called with them.
+        """
+        ...
+
     def resume(self, patch: Mapping[str, Any], reason: str) -> None:
         """The vendor paused and wants the request again with `patch` laid over its body."""
         ...
+
+
+class Verse(NamedTuple):
+    """What an event of words and nothing else means, for the next ones that are like it.
+
+    `words_of` gives the words of such an event's JSON object, and nothing for any other. `say` says words
+    (never none); it gets the filler as it came, and raises ValueError where that makes no sense, before it
+    has said anything. `filler` finds (as its group) what else may differ in the bytes behind the words: the
+    value of `member`, or what means nothing; `chars` are all it may be made of, never a line end.
+    """
+
+    words_of: Callable[[Any], str]
+    say: Callable[[str, bytes, Emitter], None]
+    filler: Pattern[bytes] | None = None
+    chars: bytes = b""
+    member: str = ""

@@ -13,10 +13,13 @@ from motes.demux.base import Demuxer, WireEvent
 from motes.demux.glued import unglued
 from motes.dialects.base import Parser
 from motes.errors import VendorError, truncated
+from motes.refrain import Listener, Refrain, end_of_event, last_event
 from motes.transmitter import Transmitter, Verdict
 from motes.vendor_errors import excerpt, html_page
 
 MAX_BAD_EVENTS: Final = 3
+_STRIDE: Final = 1024
+"""How much is read by the whole rule at least before the rest of a read may be a refrain."""
 _HEAD_BYTES: Final = 4096
 _EXCERPT_CHARS: Final = 200
 _SSE_STARTS: Final = (b":", b"data", b"event", b"id", b"retry")
@@ -33,6 +36,10 @@ class Pump:
         self._parser = parser
         self._bad: list[str] = []
         self._head = b""
+        self._listener = Listener()
+        self._refrain: Refrain | None = None
+        """That of the latest event; none where it had one no more, or has not taught it."""
+        self._room = 0
 
     @property
     def verdict(self) -> Verdict | None:
@@ -41,13 +48,15 @@ class Pump:
 
     def feed(self, data: bytes) -> list[p.Particle]:
         """The particles these bytes complete, in order; never the `End`, which is the verdict."""
-        self.received += len(data)
+        size = len(data)
+        self.received += size
         if len(self._head) < _HEAD_BYTES:
             self._head += data[: _HEAD_BYTES - len(self._head)]
-        out, demuxer = self.transmitter, self._demuxer
-        self._parse(demuxer.feed(data))
-        if out.verdict is None and demuxer.error is not None:
-            self._break(demuxer.error)
+        out, refrain = self.transmitter, self._refrain
+        if refrain is None or size >= self._room:
+            self._read(data)
+        elif (sung := refrain.sing(data, out)) < size:
+            self._read(data[sung:])
         return out.drain()
 
     def close(self, failure: VendorError | None = None) -> list[p.Particle]:
@@ -66,15 +75,47 @@ class Pump:
         self.transmitter.fail(phase, error)
         return self.transmitter.drain()
 
+    def _read(self, data: bytes) -> None:
+        """Read by the whole rule, in pieces that grow: the first ones may teach a refrain for the rest."""
+        if len(data) <= _STRIDE:
+            self._take(data)
+            return
+        out, at, stride = self.transmitter, 0, _STRIDE
+        while at < len(data) and out.verdict is None:
+            behind = end_of_event(data, at + stride)
+            self._take(data[at:behind])
+            at, stride = behind, max(_STRIDE, stride * 4)
+            if self._refrain is not None and at < len(data) < self._room:
+                at += self._refrain.sing(data[at:], out)
+                stride = 0
+
+    def _take(self, data: bytes) -> None:
+        out, demuxer = self.transmitter, self._demuxer
+        begins = self._room > 0
+        events = demuxer.feed(data)
+        self._parse(events)
+        if out.verdict is None and demuxer.error is not None:
+            self._break(demuxer.error)
+        self._room = demuxer.room
+        if events:
+            # Whatever the latest event was, it may be another one than the refrain's.
+            self._refrain = None
+            if out.latest_verse is not None and self._room:
+                datum = events[-1].data
+                event = last_event(data, datum, begins=begins)
+                self._refrain = self._listener.heard(*out.latest_verse, datum, event)
+
     def _parse(self, events: Iterable[WireEvent]) -> None:
         parse, out = self._parser.parse, self.transmitter
         for event in events:
             self.events += 1
+            out.latest_verse = None
             try:
                 parse(event, out)
             except ValueError:
                 if not self._unglued(event):
                     self._skip(event)
+                out.latest_verse = None
             if out.verdict is not None:
                 return
 

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from motes import particles as p
 from motes.dataclass import dataclass
-from motes.emitter import Emitter
+from motes.emitter import Emitter, Verse
 from motes.errors import VendorError
 from motes.jsontext import mend_surrogates
 from motes.thinktags import ThinkTags
@@ -55,6 +55,8 @@ class Transmitter:
         self.text_length = 0
         """Characters of answer text queued in this attempt."""
         self.stopped: p.StopReason | None = None
+        self.latest_verse: tuple[str, Verse] | None = None
+        """The latest event, if it was words and nothing else; whoever reads the next one clears it."""
         self.warnings: dict[str, int] = {}
         self._new_id = new_id
         self._queue: list[p.Particle] = []
@@ -203,6 +205,10 @@ class Transmitter:
             self.verdict = Retry(error)
             return
         self.fail("dialect-issue", error)
+
+    def verse(self, words: str, verse: Verse) -> None:
+        """See `Emitter`."""
+        self.latest_verse = words, verse
 
     def resume(self, patch: Mapping[str, Any], reason: str) -> None:
         """See `Emitter`."""

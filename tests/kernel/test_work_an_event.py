@@ -84,7 +84,7 @@ def an_event(way: Callable[[Any, list[bytes]], Iterator[bytes]], dialect: Any) -
 
 @pytest.mark.parametrize(
     ("dialect", "limit"),
-    [("openai-chat", 9.0), ("anthropic-messages", 9.0), ("gemini-generate", 9.8)],
+    [("openai-chat", 5.3), ("anthropic-messages", 5.3), ("gemini-generate", 4.9)],
 )
 def test_an_event_takes_few_times_the_steps_of_the_least_translator(dialect: Any, limit: float) -> None:
     assert b"".join(translated(dialect, reads(dialect, FEW))).count(b'"content":"0000') == FEW

@@ -4,7 +4,7 @@ Must never raise for what a vendor sends: a broken or boundless framing is told 
 the demuxer gives nothing more.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final, Protocol
 
 from motes.dataclass import dataclass
@@ -29,15 +29,22 @@ class Demuxer(Protocol):
     """Bytes in, whole events out; keeps what is still incomplete."""
 
     @property
+    def room(self) -> int:
+        """How large an event may be that begins now; 0 where one has begun, or events cannot be told apart
+        without the demuxer.
+        """
+        ...
+
+    @property
     def error(self) -> str | None:
         """Why nothing more will come (an event above the limit, a broken frame), or None."""
         ...
 
-    def feed(self, data: bytes) -> Iterable[WireEvent]:
+    def feed(self, data: bytes) -> Sequence[WireEvent]:
         """The events that these bytes complete."""
         ...
 
-    def close(self) -> Iterable[WireEvent]:
+    def close(self) -> Sequence[WireEvent]:
         """The socket closed: what was left, if anything. A leftover may be incomplete."""
         ...
 

@@ -9,7 +9,7 @@ read 2026-11-29).
 """
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from motes import jsontext
@@ -29,6 +29,8 @@ _EXCERPT: Final = 80
 class EventStreamDemuxer:
     """One event a frame: `:event-type` is its name, the payload its data."""
 
+    room: Final = 0
+
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
         self.error: str | None = None
         self._limit = max_event_bytes
@@ -44,7 +46,7 @@ class EventStreamDemuxer:
         self._new_buffer = eventstream.EventStreamBuffer
         self._faults = (eventstream.ParserError, struct.error, ValueError, LookupError, TypeError)
 
-    def feed(self, data: bytes) -> Iterable[WireEvent]:
+    def feed(self, data: bytes) -> Sequence[WireEvent]:
         """The events of the frames these bytes complete; empty once `error` is set."""
         if self.error is not None:
             return ()
@@ -52,7 +54,7 @@ class EventStreamDemuxer:
         self._size += len(data)
         return self._take(b"".join(self._held)) if self._size >= self._needed else ()
 
-    def close(self) -> Iterable[WireEvent]:
+    def close(self) -> Sequence[WireEvent]:
         """Nothing: a frame that is not whole says nothing."""
         self._held.clear()
         return ()

@@ -3,7 +3,7 @@
 Must never split at U+2028, U+0085 or any other character that Python's `splitlines` takes for a line end.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final
 
 from motes.demux.base import MAX_EVENT_BYTES, WireEvent, too_large
@@ -14,6 +14,8 @@ _LONGEST_WAIT: Final = 1024
 
 class JSONLinesDemuxer:
     """One event a non-blank line, given as soon as its LF is here."""
+
+    room: Final = 0
 
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
         self.error: str | None = None
@@ -26,7 +28,7 @@ class JSONLinesDemuxer:
         """Whether a line has begun that has no end yet."""
         return self._size > 0
 
-    def feed(self, data: bytes) -> Iterable[WireEvent]:
+    def feed(self, data: bytes) -> Sequence[WireEvent]:
         """The records these bytes complete; empty once `error` is set."""
         if self.error is not None:
             return ()
@@ -39,7 +41,7 @@ class JSONLinesDemuxer:
         self._keep(tail)
         return out
 
-    def close(self) -> Iterable[WireEvent]:
+    def close(self) -> Sequence[WireEvent]:
         """The last record, where it has no LF."""
         out: list[WireEvent] = []
         self._give(out)

@@ -5,7 +5,7 @@ for a line end. More tolerant than the specification where vendors need it: an u
 given at close, and an event whose data is blank is skipped.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final
 
 from motes.demux.base import MAX_EVENT_BYTES, WireEvent, too_large
@@ -30,7 +30,14 @@ class SSEDemuxer:
         self._name: str | None = None
         self._id: str | None = None
 
-    def feed(self, data: bytes) -> Iterable[WireEvent]:
+    @property
+    def room(self) -> int:
+        """See `Demuxer`."""
+        if self._line or self._data or self._name is not None or self._after_cr or self._at_start:
+            return 0
+        return self._limit if self.error is None else 0
+
+    def feed(self, data: bytes) -> Sequence[WireEvent]:
         """The events these bytes complete; empty once `error` is set."""
         if self._at_start:
             data = self._without_bom(data)
@@ -51,7 +58,7 @@ class SSEDemuxer:
             self._take(data, out)
         return out
 
-    def close(self) -> Iterable[WireEvent]:
+    def close(self) -> Sequence[WireEvent]:
         """The last event, where the vendor closed without ending it."""
         if self.error is not None:
             return ()

@@ -85,7 +85,7 @@ class ChunkEncoder:
         """What one particle adds to the stream. After the `End` nothing is added any more."""
         if type(particle) is not p.Text:
             self._goes_on = False
-        elif self._goes_on and (text := particle.text):  # type: ignore[union-attr]
+        elif self._goes_on and (text := particle.text):
             # Text behind text, as mostly: nothing can stand between the two.
             self._places.length += len(text)
             return self._text_head + jsontext.dump_bytes(text) + self._text_tail

@@ -136,6 +136,11 @@ class TextBlock(Block):
             self._words.append(words)
             self.answer.say(words, out)
 
+    def again(self, words: str, _: bytes, out: Emitter) -> None:
+        """More of the text, as it mostly comes. See `Verse`."""
+        self._words.append(words)
+        self.answer.say(words, out)
+
 
 class ThinkingBlock(Block):
     """Reasoning with its signature, which may come at either end and belongs behind the text."""

@@ -7,6 +7,7 @@ complete before `message_delta` gave a stop reason or `message_stop` came. Sourc
 """
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
@@ -15,9 +16,9 @@ from motes.demux.base import WireEvent
 from motes.dialects.anthropic_messages import blocks, tool_blocks
 from motes.dialects.anthropic_messages import events as wire
 from motes.dialects.anthropic_messages.events import Json, count, obj, objects, text
+from motes.emitter import Emitter, Verse
 from motes.particles import StopReason
 from motes.quirks import Quirks
-from motes.transmitter import Emitter
 from motes.vendor_errors import excerpt, from_body
 
 _STOPS: Final[Mapping[str, StopReason]] = {
@@ -46,6 +47,9 @@ _BLOCKS: Final[Mapping[str, type[blocks.Block]]] = {
 _BLOCK_OF_DELTA: Final = {"text_delta": "text", "citations_delta": "text", "thinking_delta": "thinking"}
 
 _LONGEST_DONE: Final = 64
+
+# Spaces that hide how long the words are.
+_PADDING: Final = re.compile(rb"}( *)}")
 
 # What an error says that has no type and no event name: a proxy's, a clone's, a load balancer's.
 _ERROR_KEYS: Final = ("errors", "detail", "message", "Message", "msg", "base_resp", "code")
@@ -98,6 +102,7 @@ class MessagesParser:
         if type(block) is not blocks.TextBlock:
             return False
         block.say(words, out)
+        out.verse(words, Verse(_plain_text, block.again, _PADDING, b" "))
         return True
 
     def eof(self, out: Emitter) -> None:

@@ -5,7 +5,10 @@ is the end: usage, sources and signatures may follow the reason, and an older en
 datum. Must never take a socket that closed without a reason for an answer.
 """
 
+import re
 from typing import Any, Final, cast
+
+import orjson
 
 from motes import jsontext, vendor_errors
 from motes.demux.base import WireEvent
@@ -15,10 +18,14 @@ from motes.dialects.gemini_generate.finish import UNSPECIFIED, Finish, block_of,
 from motes.dialects.gemini_generate.grounding import Sources
 from motes.dialects.gemini_generate.parts import Parts
 from motes.dialects.gemini_generate.plain import plain_text
+from motes.emitter import Emitter, Verse
 from motes.quirks import NO_QUIRKS, Quirks
-from motes.transmitter import Emitter
 
 _LONGEST_DONE: Final = 64
+# The counts, to the member behind them or to the end of the line.
+_COUNTS: Final = re.compile(rb'[,{] *"usageMetadata": *({[^\r\n]*?})(?:, *"(?:model|response|create)|}\r?\n)')
+_ONE_DIGIT: Final = bytes.maketrans(b"23456789", b"1" * 8)
+_PRINTABLE: Final = bytes(range(0x20, 0x7F))
 _MEDIA: Final = ("audio", "image")
 _DETAILS: Final = frozenset(
     {
@@ -36,8 +43,10 @@ class GenerateParser:
         self._parts = Parts()
         self._sources = Sources()
         self._usage: dict[str, int] = {}
-        self._uncounted: UsageMetadata = {}
+        self._uncounted: UsageMetadata | bytes = {}
         """The counts of the latest data, not yet read: most are replaced by the next ones."""
+        self._shapes: set[bytes] = set()
+        """Counts that would replace those, as JSON with 1 for every digit but 0."""
         self._identified = False
         self._finish: Finish | None = None
         self._lost_parts = False
@@ -47,12 +56,29 @@ class GenerateParser:
         data = event.data
         if len(data) < _LONGEST_DONE and data.strip() == "[DONE]":
             return
-        for response in self._responses(data):
+        responses = self._responses(data)
+        for response in responses:
             if self._identified and (words := plain_text(response)):
                 self._parts.say(words, out)
                 self._on_later_usage(response.get("usageMetadata"), out)
+                if len(responses) == 1:
+                    out.verse(words, Verse(plain_text, self._again, _COUNTS, _PRINTABLE, "usageMetadata"))
             else:
                 self._on_response(response, out)
+
+    def _again(self, words: str, counts: bytes, out: Emitter) -> None:
+        """A response of text and counts and nothing else, as most are. See `Verse`."""
+        shape = counts.translate(_ONE_DIGIT)
+        if shape in self._shapes:
+            self._parts.say(words, out)
+            self._uncounted = counts
+            return
+        metadata = orjson.loads(counts) if counts else None
+        self._parts.say(words, out)
+        self._on_later_usage(metadata, out)
+        is_latest = self._uncounted is metadata
+        if metadata and is_latest and _differs_in_numbers_alone(counts, metadata):
+            self._shapes.add(shape)
 
     def eof(self, out: Emitter) -> None:
         """The socket closed: tell what waited for the end, and why the model stopped if it said so.
@@ -122,15 +148,16 @@ class GenerateParser:
             return
         if not self._uncounted:
             out.counting(lambda: self._count(out))
-        elif metadata.keys() != self._uncounted.keys() or None in metadata.values():
+        elif metadata.keys() != _read(self._uncounted).keys() or None in metadata.values():
             self._count(out)
             out.counting(lambda: self._count(out))
         self._uncounted = cast(UsageMetadata, metadata)
 
     def _count(self, out: Emitter) -> None:
         metadata, self._uncounted = self._uncounted, {}
+        self._shapes.clear()
         if metadata:
-            self._on_usage(metadata, out)
+            self._on_usage(_read(metadata), out)
 
     def _on_usage(self, metadata: UsageMetadata, out: Emitter) -> None:
         counts = _counts(metadata)
@@ -139,6 +166,16 @@ class GenerateParser:
             gone = dict.fromkeys(_DETAILS & self._usage.keys(), 0)
             self._usage = {**self._usage, **gone, **counts}
             out.usage(partial=self._finish is None, **self._usage)
+
+
+def _read(counts: UsageMetadata | bytes) -> UsageMetadata:
+    return cast(UsageMetadata, orjson.loads(counts)) if type(counts) is bytes else cast(UsageMetadata, counts)
+
+
+def _differs_in_numbers_alone(counts: bytes, metadata: UsageMetadata) -> bool:
+    """Whether counts of the same shape hold the same members, and none that is null."""
+    is_named_plainly = b"\\" not in counts and not any(map(str.isdigit, "".join(metadata)))
+    return is_named_plainly and None not in metadata.values()
 
 
 def _counts(metadata: UsageMetadata) -> dict[str, int]:

@@ -8,6 +8,8 @@ Sources: OpenAI API reference, "Chat completion chunk object", and the reference
 (read 2026-11-29).
 """
 
+import re
+import string
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -25,14 +27,18 @@ from motes.dialects.openai_chat.said import Said
 from motes.dialects.openai_chat.sources import Sources
 from motes.dialects.openai_chat.thoughts import FIELDS, Details, Thought, thoughts_of
 from motes.dialects.openai_chat.usage import Counts, counts_of, inference_cost, usages_in
+from motes.emitter import Emitter, Verse
 from motes.errors import VendorError
 from motes.quirks import Quirks
-from motes.transmitter import Emitter
 
 _LONGEST_DONE: Final = 64
 _UNSAID: Final = ("", "null")
 # Most deltas have no other members: there is no need to look for any.
 _SPOKEN: Final = frozenset({"role", "content", "refusal", "reasoning_details", *FIELDS})
+
+# Letters that hide how long the words are.
+_OBFUSCATION: Final = re.compile(rb'[,{] *"obfuscation": *"([A-Za-z0-9]*)"')
+_LETTERS: Final = (string.ascii_letters + string.digits).encode()
 
 # What of a delta is news.
 _READ: Final = {"increment": Said.add, "cumulative": Said.reach, "either": Said.extend}
@@ -75,9 +81,9 @@ class ChatParser:
         elif event.name not in IDLE:
             value = jsontext.loads(data)
             if self._identified and (words := plain_text(value)):
-                self._chunks += 1
                 self._by_delta = True
-                self._say(self._new(self._text, words), out)
+                self._again(words, b"", out)
+                out.verse(words, Verse(plain_text, self._again, _OBFUSCATION, _LETTERS))
                 return
             for chunk in chunks_in(value):
                 self._on_chunk(chunk, out)
@@ -89,6 +95,11 @@ class ChatParser:
             self._stop("ok", None, out)
         if self._stopped is not None:
             self._close(out)
+
+    def _again(self, words: str, _: bytes, out: Emitter) -> None:
+        """A chunk of text and nothing else, as most are. See `Verse`."""
+        self._chunks += 1
+        self._say(self._new(self._text, words), out)
 
     def _on_chunk(self, chunk: Mapping[str, Any], out: Emitter) -> None:
         self._chunks += 1

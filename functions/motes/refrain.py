@@ -1,0 +1,129 @@
+"""What comes again and again around the words of a stream, byte for byte: most events differ in nothing else.
+
+An event that the whole rule has read as words and nothing but words teaches its refrain: the bytes before
+them and the bytes behind. What comes later between the same bytes is, if it is one JSON string, the same
+event with other words, since neither the framing nor JSON can tell the two apart but there. Pure. Must never
+guess: whatever differs in one byte more is left to the whole rule.
+"""
+
+from typing import Final, Self
+
+from orjson import loads
+
+from motes import jsontext
+from motes.emitter import Emitter, Verse
+
+_PROBE: Final = b'"\xef\xb7\x90"'
+"""A text of one character, which is none."""
+_LESSONS: Final = 64
+
+
+class Refrain:
+    """The bytes around the words of an event, learnt from one (`of`)."""
+
+    __slots__ = ("_begin", "_chars", "_end", "_middle", "_say", "_sizes", "verse")
+
+    def __init__(self, begin: bytes, middle: bytes, end: bytes, verse: Verse) -> None:
+        self.verse = verse
+        self._say = verse.say
+        self._chars = verse.chars
+        self._begin = begin
+        self._middle = middle
+        self._end = end
+        self._sizes = len(begin), len(middle), len(end)
+
+    @classmethod
+    def of(cls, event: bytes, datum: bytes, words: str, verse: Verse) -> Self | None:
+        """That of an event and its datum; None where the words cannot be told from the rest."""
+        token = jsontext.dump_bytes(words)
+        begin, _, end = event.partition(token)
+        found = verse.filler.search(end) if verse.filler else None
+        at, behind = found.span(1) if found else (len(end), len(end))
+        filler = _PROBE if verse.member and found else end[at:behind]
+        likewise = b"".join([begin, _PROBE, end[:at], filler, end[behind:]])
+        is_told_apart = event.count(token) == 1 and _PROBE not in event
+        if not is_told_apart or not _is_read(likewise[event.rindex(datum) :], verse, bool(found)):
+            return None
+        return cls(begin + b'"', b'"' + end[:at], end[behind:], verse)
+
+    def fits(self, event: bytes) -> bool:
+        """Whether the event begins and ends as this one does."""
+        is_begun = event.startswith(self._begin) and event.endswith(self._end)
+        return is_begun and event.find(self._middle, len(self._begin)) >= 0
+
+    def sing(self, data: bytes, out: Emitter) -> int:
+        """Say the events of this refrain that the bytes begin with; gives how many bytes that is."""
+        begin, middle, end, say = self._begin, self._middle, self._end, self._say
+        before, between, behind = self._sizes
+        at, filler = 0, b""
+        while data.startswith(begin, at):
+            at_words, at_quote = at + before - 1, data.find(middle, at + before)
+            after = at_quote + between
+            if at_quote < 0:
+                break
+            if end:
+                at_filler, after = after, data.find(end, after)
+                filler = data[at_filler:after]
+                if after < 0 or filler.strip(self._chars):
+                    break
+            try:
+                # Strictly: a string that needs forgiveness is for the whole rule.
+                words = loads(data[at_words : at_quote + 1])
+                if not words:
+                    break
+                say(words, filler, out)
+            except ValueError:
+                break
+            at = after + behind
+        return at
+
+
+class Listener:
+    """Knows the refrain of one stream, and learns it anew where it changes."""
+
+    def __init__(self) -> None:
+        self._known: Refrain | None = None
+        self._lessons = _LESSONS
+
+    def heard(self, words: str, verse: Verse, datum: str, event: bytes) -> Refrain | None:
+        """The refrain after an event that was these words and nothing else. `event` is all of it as it came,
+        to its empty line, or nothing where that is not at hand.
+        """
+        known = self._known
+        if known is None or known.verse != verse or (event and not known.fits(event)):
+            known = None
+            if event and self._lessons:
+                self._lessons -= 1
+                known = Refrain.of(event, datum.encode(), words, verse)
+            self._known = known
+        return known
+
+
+def last_event(data: bytes, datum: str, *, begins: bool) -> bytes:
+    """The last event of the data, to its empty line, or nothing where it is not whole or does not end with a
+    datum of one line. `begins`: the data do not go on with what came before.
+    """
+    for end in (b"\n\n", b"\r\n\r\n"):
+        tail = datum.encode() + end
+        if data.endswith(tail):
+            line = len(data) - len(tail)
+            before = max(data.rfind(b"\n\n", 0, line) + 2, data.rfind(b"\n\r\n", 0, line) + 3)
+            return data[before:] if before > 2 else data if begins else b""
+    return b""
+
+
+def end_of_event(data: bytes, at: int) -> int:
+    """Behind the first empty line from there on, or at the end of the data."""
+    ends = [found + len(line) for line in (b"\n\n", b"\n\r\n") if (found := data.find(line, at)) >= 0]
+    return min(ends, default=len(data))
+
+
+def _is_read(datum: bytes, verse: Verse, has_filler: bool) -> bool:
+    """Whether what was put in the place of the words, and of a member, is read as these."""
+    try:
+        value, probe = loads(datum), loads(_PROBE)
+    except ValueError:
+        return False
+    if type(value) is not dict or verse.words_of(value) != probe:
+        return False
+    return not (verse.member and has_filler) or value.get(verse.member) == probe
