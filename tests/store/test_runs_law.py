@@ -36,9 +36,7 @@ FULL = run(
     journal_until=NOW + 500,
     tries=3,
     problem="the vendor did not answer",
-    reply=ReplyForm(
-        model="ä", created=1, prompt_bytes=2, include_usage=True, reasoning_field="reasoning_content"
-    ),
+    reply=ReplyForm(model="ä", created=1, include_usage=True, reasoning_field="reasoning_content"),
 )
 
 

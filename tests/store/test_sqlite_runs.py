@@ -1,6 +1,7 @@
 """The file of runs: who may read it, several processes at once, and one that is killed."""
 
 import asyncio
+import json
 import os
 import sqlite3
 import stat
@@ -98,6 +99,18 @@ async def test_a_file_of_a_newer_version_is_not_touched(file):
     db.close()
     with pytest.raises(StoreError, match="newer version"):
         await SqliteRuns(file).get("r1", owner=None)
+
+
+async def test_a_record_with_a_field_that_is_no_more_is_read(file):
+    store = SqliteRuns(file)
+    await store.put(run())
+    with sqlite3.connect(file) as db:
+        ((raw,),) = db.execute("SELECT fields FROM runs").fetchall()
+        fields = json.loads(raw)
+        fields["reply"]["prompt_bytes"] = 2
+        db.execute("UPDATE runs SET fields = ?", (json.dumps(fields),))
+    db.close()
+    assert await store.get("r1", owner=OWNER) == run()
 
 
 async def test_what_is_no_such_file_is_told_by_its_name(file, tmp_path):

@@ -22,12 +22,11 @@ RunOutcome = Literal["completed", "cancelled", "failed"]
 class ReplyForm:
     """How the run's OpenAI answer was begun, so that another process goes on in the same words.
 
-    `created` is in epoch seconds, `prompt_bytes` the size of the request.
+    `created` is in epoch seconds.
     """
 
     model: str
     created: int
-    prompt_bytes: int = 0
     include_usage: bool = False
     reasoning_field: str = "reasoning_content"
 
