@@ -26,6 +26,9 @@ NOTES: Final = "motes.notes"
 ANSWER_HEADERS: Final = "motes.answer_headers"
 """A dict in the scope: what the endpoint wants in the head of the answer, whichever it is."""
 
+BODY_SEND: Final = "motes.body_send"
+"""The server's own `send`, for the pieces of a body: all that stands in between looks at the head alone."""
+
 WARNINGS: Final = "x-motes-warnings"
 """What was changed in the request, in words, so that also who reads nothing but the head learns of it."""
 
@@ -75,6 +78,7 @@ class Envelope:
         request_id = scope[REQUEST_ID] = _request_id(headers)
         scope[NOTES] = {}
         scope[ANSWER_HEADERS] = {}
+        scope[BODY_SEND] = send
         scope["path"] = scope["path"].rstrip("/") or "/"
         if scope["method"] == "OPTIONS":
             await _preflight(headers, request_id, self._methods(scope), send)

@@ -13,7 +13,7 @@ from motes import jsontext
 from motes import particles as p
 from motes.api.asking import Asked, ask
 from motes.api.commit import Refused, commit
-from motes.api.envelope import REQUEST_ID
+from motes.api.envelope import BODY_SEND, REQUEST_ID
 from motes.api.errors import run_failed
 from motes.api.gateway import Gateway
 from motes.api.streaming import Encoder, StreamWriter, while_present
@@ -38,16 +38,18 @@ class ChatCompletions:
 
 
 async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
-    encoder = _encoder(asked)
-    async with aclosing(asked.batches()) as source:
+    encoder, source = _encoder(asked), asked.batches()
+    try:
         outcome = await commit(source, asked.commit_until, asked.confirm)
         if isinstance(outcome, Refused):
             await run_failed(outcome.issue)(scope, receive, send)
             return
-        writer = StreamWriter(send, encoder, asked.gateway.silence)
+        writer = StreamWriter(send, encoder, asked.gateway.silence, scope[BODY_SEND])
         await writer.start(EVENT_STREAM, outcome.held)
         asked.look_up_price()
         await writer.pour(source)
+    finally:
+        await source.aclose()
 
 
 def _encoder(asked: Asked) -> Encoder:

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from motes.api.asking import Asked, ask
 from motes.api.commit import Refused, commit
-from motes.api.envelope import REQUEST_ID
+from motes.api.envelope import BODY_SEND, REQUEST_ID
 from motes.api.errors import run_failed
 from motes.api.gateway import Gateway
 from motes.api.headers import headers_of
@@ -40,7 +40,7 @@ async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> N
         if isinstance(outcome, Refused):
             await run_failed(outcome.issue, run=outcome.run)(scope, receive, send)
             return
-        writer = StreamWriter(send, encoder, asked.gateway.silence)
+        writer = StreamWriter(send, encoder, asked.gateway.silence, scope[BODY_SEND])
         await writer.start(encoder.media_type, outcome.held)
         asked.look_up_price()
         await writer.pour(source)

@@ -42,10 +42,13 @@ class Encoder(Protocol):
 
 
 class StreamWriter:
-    """One response. `silence` is the longest time, in seconds, without a byte after which one is sent."""
+    """One response. `silence` is the longest time, in seconds, without a byte after which one is sent;
+    `send_body` is the shorter way for what follows the head, where there is one.
+    """
 
-    def __init__(self, send: Send, encoder: Encoder, silence: float) -> None:
+    def __init__(self, send: Send, encoder: Encoder, silence: float, send_body: Send | None = None) -> None:
         self._send = send
+        self._send_body = send_body or send
         self._encoder = encoder
         self._silence = silence
         self._has_failed = False
@@ -56,13 +59,13 @@ class StreamWriter:
         await self._send({"type": "http.response.start", "status": 200, "headers": headers})
         first = self._encoder.open() + self._written(held)
         # An empty chunk still makes the server send the head.
-        await self._send({"type": "http.response.body", "body": first, "more_body": True})
+        await self._send_body({"type": "http.response.body", "body": first, "more_body": True})
 
     async def pour(self, source: AsyncGenerator[Batch, None]) -> None:
         """Everything that is still to come, a chunk a batch, and the end of the response. Call it as soon as
         it has started.
         """
-        send, clock = self._send, asyncio.get_running_loop().time
+        send, clock = self._send_body, asyncio.get_running_loop().time
         wrote_at = clock()
         async for batch in source:
             if self._has_failed:

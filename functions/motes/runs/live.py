@@ -124,15 +124,14 @@ class LiveRun:
         """Number and note what is in the batch, in place; gives what is to be told."""
         if p.Issue in map(type, batch) and (words := self._turned(batch, rejoins)) is not None:
             return words
-        first = self.seq + 1
-        for at, particle in enumerate(batch):
-            kind = type(particle)
-            if kind not in _NOTED:
+        first, noted = self.seq + 1, _NOTED
+        for at, kind in enumerate(map(type, batch)):
+            if kind not in noted:
                 continue
             if kind is p.Heartbeat:
                 first -= 1
                 continue
-            self.seq = first + at
+            self.seq, particle = first + at, batch[at]
             if isinstance(particle, p.HandleSet):
                 batch[at] = await self._with_handle(particle)
             else:
