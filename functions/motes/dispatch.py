@@ -183,7 +183,7 @@ class Plan:
             changes += told
         try:
             body = dialect.body(request, self.model, quirks, traits)
-            written = body.written or jsontext.dump_bytes(body.json)
+            written = jsontext.cut_to_size(body.written or jsontext.dump_bytes(body.json))
         except (jsontext.TooDeep, RecursionError):
             raise InvalidRequest("the request is nested too deeply to be sent") from None
         # What is wrong with the request is told before what is wrong with the row.

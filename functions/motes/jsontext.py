@@ -12,6 +12,8 @@ from typing import Any, Final
 import orjson
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
+# From here on copying costs more than the room is worth.
+_LARGE: Final = 64 * 1024
 
 
 class TooDeep(ValueError):
@@ -38,6 +40,11 @@ def _loads_tolerantly(text: str | bytes) -> Any:
 def dumps(value: Any) -> str:
     """Compact JSON text of a value; a lone surrogate becomes U+FFFD, since UTF-8 cannot carry it."""
     return dump_bytes(value).decode()
+
+
+def cut_to_size(written: bytes) -> bytes:
+    """What was written, for who keeps it: orjson's buffer stays as large as it was made, 4 KiB at least."""
+    return memoryview(written).tobytes() if len(written) < _LARGE else written
 
 
 def dump_bytes(value: Any) -> bytes:

@@ -10,7 +10,7 @@ from dataclasses import field
 from datetime import UTC, datetime
 from math import inf
 from random import Random, SystemRandom
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import httpx
 
@@ -21,6 +21,9 @@ from motes.dispatch import Dispatch
 from motes.errors import VendorError
 from motes.executor.observer import Observer, Progress
 from motes.executor.policy import DEFAULT_POLICY, Policy
+
+# One for all: it has no state, but the 2.5 KiB of a generator that has.
+_CHANCE: Final = SystemRandom()
 
 Batch: TypeAlias = list[p.Particle]
 """What one read of the upstream gave, in order; whoever is given it may change it. An empty one says only
@@ -81,7 +84,7 @@ class Options:
     ids: Callable[[int], Callable[[], str]] | None = None
     now: Callable[[], datetime] = _now
     refused: Callable[[str, int, VendorError], None] = _unheard
-    rng: Random = field(default_factory=SystemRandom)
+    rng: Random = _CHANCE
     price: Pricing = unpriced
 
     def ids_of(self, part: int) -> Callable[[], str]:

@@ -23,6 +23,9 @@ class BoundedHeadProtocol(HttpToolsProtocol):
     and one comparison a read.
     """
 
+    # In its dictionary they would be too many for Python to share the table of their names: 1.2 KiB more.
+    __slots__ = ("_ended", "_head", "_in_body")
+
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         self._head = 0
