@@ -107,15 +107,18 @@ class Ledger:
             self._writing = None
 
     async def _write(self, entries: list[_Entry]) -> None:
-        await self._wait_for_prices({entry.label for entry in entries if not entry.has_price})
+        labels = {entry.label for entry in entries if not entry.has_price}
+        await self._wait_for_prices(labels)
         # A price that comes from now on is one for the next time.
-        whole = [entry for entry in entries if self._is_priced(entry)]
+        unknown = {label for label in labels if not self._prices.is_settled(label)}
         try:
             await self._store.add([self._row(entry) for entry in entries])
         except StoreError as error:
             _log.warning(logline("usage_not_recorded", rows=len(entries), error=error.message))
             return
-        for entry in whole:
+        for entry in entries:
+            if unknown and not entry.has_price and entry.label in unknown:
+                continue
             if self._entries.get(entry.run.id) is entry:
                 # One that was counted again meanwhile is written the next time.
                 del self._entries[entry.run.id]
@@ -127,10 +130,6 @@ class Ledger:
         with suppress(TimeoutError):
             async with asyncio.timeout(_PRICE_SECONDS):
                 await asyncio.gather(*waiting)
-
-    def _is_priced(self, entry: _Entry) -> bool:
-        """Whether its row will not be another one later."""
-        return entry.has_price or self._prices.is_settled(entry.label)
 
     def _row(self, entry: _Entry) -> UsageRow:
         run, metrics = entry.run, entry.metrics

@@ -8,10 +8,16 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-# Printable ASCII without blanks, quotes, equals signs and backslashes.
-_is_plain: Final = re.compile(r"[!#-<>-\[\]-~]+").fullmatch
 _FIELD_CHARS: Final = 300
 """What is longer was somebody else's words."""
+
+
+# Printable ASCII without blanks, quotes, equals signs and backslashes.
+_PLAIN: Final = r"[!#-<>-\[\]-~]"
+# Stands for a value of which a look is not enough.
+_OTHER: Final = " "
+_is_plain: Final = re.compile(f"{_PLAIN}+").fullmatch
+_is_plain_line: Final = re.compile(rf"\w+(?: \w+={_PLAIN}{{1,{_FIELD_CHARS}}})*", re.ASCII).fullmatch
 
 
 class LogLine(str):
@@ -28,18 +34,27 @@ class LogLine(str):
 
 def logline(event: str, **fields: Any) -> LogLine:
     """The line. A field that is None is left out; a value with white space or quotes in it is quoted."""
-    told = [event]
-    for name, value in fields.items():
-        kind = type(value)
-        if kind is int or (kind is str and len(value) <= _FIELD_CHARS and _is_plain(value)):
-            told.append(f"{name}={value}")
-        elif kind is float:
-            told.append(f"{name}={value:.3f}")
-        elif value is not None:
-            told.append(f"{name}={_value(_short(value))}")
-    line = LogLine(" ".join(told))
+    told = [
+        f"{name}={value}"
+        if (kind := type(value)) is str or kind is int
+        else f"{name}={value:.3f}"
+        if kind is float
+        else _OTHER
+        for name, value in fields.items()
+        if value is not None
+    ]
+    # One look at all of it: where there is one equals sign for each field, no value has one.
+    text = " ".join([event, *told])
+    if text.count("=") != len(told) or not _is_plain_line(text):
+        text = _quoted(event, fields)
+    line = LogLine(text)
     line.event, line._given = event, fields
     return line
+
+
+def _quoted(event: str, fields: Mapping[str, Any]) -> str:
+    told = [f"{name}={_value(_short(value))}" for name, value in fields.items() if value is not None]
+    return " ".join([event, *told])
 
 
 def _short(value: Any) -> Any:

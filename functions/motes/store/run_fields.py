@@ -7,6 +7,7 @@ store. Must never hold a field that a run has not.
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any, Final, TypeVar
 
 from motes.dataclass import members_of, replace
@@ -56,8 +57,13 @@ def runs_of(given: Iterable[Any]) -> Iterator[StoredRun]:
 
 
 def _made(cls: type[T], given: Mapping[str, Any]) -> T:
-    known = {field.name for field in fields(cls)}  # type: ignore[arg-type]  # (mypy has no bound for it)
+    known = _names(cls)  # type: ignore[arg-type]  # (mypy has no bound for it)
     return cls(**{name: value for name, value in given.items() if name in known})
+
+
+@cache
+def _names(cls: Any) -> frozenset[str]:
+    return frozenset(field.name for field in fields(cls))
 
 
 def updated(there: StoredRun, run: StoredRun) -> StoredRun:

@@ -145,8 +145,11 @@ class SqliteFile:
 
         try:
             db = self._connection()
+            if len(works) == 1:
+                # What is alone in its transaction takes back what it did with that.
+                return [_Outcome(_transacted(db, lambda: works[0](db)))]
             return _transacted(db, lambda: [self._outcome(db, work) for work in works])
-        except (sqlite3.Error, OSError, MotesError) as error:
+        except (sqlite3.Error, OSError, MotesError, ValueError) as error:
             return [_Outcome(error=self._told(error)) for _ in works]
 
     def _outcome(self, db: "Connection", work: "Callable[[Connection], Any]") -> _Outcome:
