@@ -126,6 +126,9 @@ def _modernised(messages: Sequence[Message]) -> list[Message]:
 def _with_ids(message: AssistantMessage, index: int) -> tuple[AssistantMessage, str | None]:
     calls = list(message.tool_calls or [])
     legacy = message.function_call
+    nameless = [call for call in calls if not call.id]
+    if legacy is None and not nameless:
+        return message, None
     if legacy is not None and not calls:
         calls = [_item(f"call_legacy_{index}", legacy)]
     named = [

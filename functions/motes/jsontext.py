@@ -12,6 +12,8 @@ from typing import Any, Final
 import orjson
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
+_BLANKS: Final = " \t\n\r" + _BYTE_ORDER_MARK
+_TOLERANT: Final = json.JSONDecoder(strict=False)
 # From here on copying costs more than the room is worth.
 _LARGE: Final = 64 * 1024
 
@@ -32,7 +34,7 @@ def _loads_tolerantly(text: str | bytes) -> Any:
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
     try:
-        return json.loads(text.removeprefix(_BYTE_ORDER_MARK), strict=False)
+        return _TOLERANT.decode(text.removeprefix(_BYTE_ORDER_MARK))
     except RecursionError:
         raise TooDeep("JSON nested too deeply") from None
 
@@ -78,6 +80,8 @@ def mend_surrogates(text: str) -> str:
 
 def as_object(text: str) -> dict[str, Any] | None:
     """The JSON object a text holds, or None where it holds anything else."""
+    if text.lstrip(_BLANKS)[:1] != "{":
+        return None
     try:
         value = loads(text)
     except ValueError:

@@ -40,3 +40,26 @@ def test_only_objects_are_objects() -> None:
     assert jsontext.as_object('{"a":1}') == {"a": 1}
     assert jsontext.as_object("[1]") is None
     assert jsontext.as_object("{") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "plain words",
+        '"{}"',
+        "null",
+        "\ufeff",
+        ' \n\t{"a":1}',
+        '\ufeff{"a":1}',
+        '\ufeff\ufeff{"a":1}',
+        '{"a":NaN}',
+    ],
+)
+def test_an_object_is_what_reads_as_one(text: str) -> None:
+    try:
+        value = jsontext.loads(text)
+    except ValueError:
+        value = None
+    assert repr(jsontext.as_object(text)) == repr(value if isinstance(value, dict) else None)

@@ -197,8 +197,9 @@ def open_gateway(
 
 
 def _nearer(one: float | None, other: float | None) -> float | None:
-    known = [time for time in (one, other) if time is not None]
-    return min(known, default=None)
+    if one is None or other is None:
+        return other if one is None else one
+    return min(one, other)
 
 
 def _needs_no_key(row: Vendor) -> bool:

@@ -17,6 +17,8 @@ from motes.errors import InvalidRequest
 from motes.runs.departure import Departure
 from motes.settings import Settings
 
+_DETACHED: Final = Departure("detach")
+_CANCELLED: Final = Departure("cancel")
 _PLACE: Final = "motes.on_disconnect"
 _WORD: Final = re.compile(r"cancel|detach(:[0-9]{1,6})?")
 
@@ -51,10 +53,9 @@ def terms_of(options: MotesOptions, choices: Choices, scope: Mapping[str, Any], 
 
 
 def _departure(word: str | None, scope: Mapping[str, Any], is_resumable: bool) -> Departure:
-    is_blind = BLIND in (scope.get("extensions") or {})
     if word is None:
         # Nobody asks for a run that can be joined again to have it end when he is cut off.
-        return Departure("detach" if is_resumable else "cancel")
+        return _DETACHED if is_resumable else _CANCELLED
     if not _WORD.fullmatch(word):
         raise InvalidRequest(
             f"{_PLACE}: must be `cancel`, `detach`, or `detach:` and a number of seconds",
@@ -62,7 +63,7 @@ def _departure(word: str | None, scope: Mapping[str, Any], is_resumable: bool) -
             code="invalid_value",
         )
     then, _, seconds = word.partition(":")
-    if is_blind and (then == "cancel" or seconds):
+    if BLIND in (scope.get("extensions") or {}) and (then == "cancel" or seconds):
         raise InvalidRequest(
             f"{_PLACE}: this host is not told when a client leaves, so only `detach` is possible here;"
             " POST /v1/runs/{id}/cancel ends a run",
