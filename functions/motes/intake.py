@@ -4,14 +4,17 @@ Must never repeat a caller's value in an error: it may be long, and it is the ca
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from pydantic_core import ValidationError
 
 from motes import jsontext
-from motes.chat import EFFORTS, AssistantMessage, ChatRequest
+from motes.chat import EFFORTS, REASONING, AssistantMessage, ChatRequest
 from motes.complaints import told, where
 from motes.errors import InvalidRequest
+
+_CHECKED: Final = REASONING | {"n", "logprobs", "top_logprobs"}
+"""Members that may hold what cannot be had."""
 
 
 def parse_request(data: bytes | Mapping[str, Any]) -> ChatRequest:
@@ -56,6 +59,12 @@ def _place(steps: tuple[int | str, ...]) -> list[str]:
 
 
 def _check(request: ChatRequest) -> None:
+    if request.gives(_CHECKED):
+        _check_options(request)
+    _check_members(request)
+
+
+def _check_options(request: ChatRequest) -> None:
     if request.n is not None and request.n > 1:
         raise InvalidRequest(
             "n > 1 is not supported: send the request n times", param="n", code="unsupported"
@@ -70,7 +79,6 @@ def _check(request: ChatRequest) -> None:
             param="reasoning_effort",
             code="invalid_value",
         )
-    _check_members(request)
 
 
 def _check_members(request: ChatRequest) -> None:

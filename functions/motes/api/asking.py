@@ -117,8 +117,8 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
     admission = await _admitted(gateway, headers, receive)
     scope[NOTES]["caller"] = admission.key.id
     body = await read_body(headers, receive, gateway.settings.max_body_bytes)
-    wish = _understood(gateway, scope, admission.key, body)
-    dispatch, secret = await _dispatched(gateway, scope, admission.key, wish)
+    wish = _understood(gateway, scope, headers, admission.key, body)
+    dispatch, secret = await _dispatched(gateway, headers, admission.key, wish)
     run_id = gateway.new_id()
     notes = scope[NOTES]
     notes["run"], notes["model"], notes["context"] = run_id, dispatch.label, dispatch.context
@@ -160,8 +160,10 @@ async def _admitted(gateway: Gateway, headers: Mapping[str, str], receive: Recei
         raise
 
 
-def _understood(gateway: Gateway, scope: Scope, key: CallerKey, body: bytes) -> _Wish:
-    headers, settings = headers_of(scope), gateway.settings
+def _understood(
+    gateway: Gateway, scope: Scope, headers: Mapping[str, str], key: CallerKey, body: bytes
+) -> _Wish:
+    settings = gateway.settings
     request = understand(body, headers.get("content-type", ""), settings.max_messages)
     choices = chosen(request.motes.model_extra or {}, headers, key.choices, settings)
     destination = gateway.destinations.find(request.model, request.motes.dialect)
@@ -185,7 +187,7 @@ def _understood(gateway: Gateway, scope: Scope, key: CallerKey, body: bytes) -> 
 
 
 async def _dispatched(
-    gateway: Gateway, scope: Scope, key: CallerKey, wish: _Wish
+    gateway: Gateway, headers: Mapping[str, str], key: CallerKey, wish: _Wish
 ) -> tuple[Dispatch, str | None]:
     """The dispatch, and the key it goes with."""
     destination = wish.destination
@@ -193,7 +195,7 @@ async def _dispatched(
         from motes.api.media import with_media  # Few requests name an address.
 
         wish.request = await with_media(wish.request, gateway.fetching, gateway.settings.max_body_bytes)
-    named = _conversation(wish.request, headers_of(scope), key)
+    named = _conversation(wish.request, headers, key)
     keys = (wish.own_key,) if wish.own_key else await gateway.keys_of(destination.vendor)
     return dispatched(gateway, wish.request, destination, keys, named)
 

@@ -136,8 +136,9 @@ class BlockTurns(ABC):
     # How it is done.
 
     def _add(self, message: Message) -> None:
-        mark = (message.model_extra or {}).get("cache_control")
-        if getattr(message, "name", None) and not isinstance(message, ToolMessage):
+        extra = message.model_extra
+        mark = extra.get("cache_control") if extra else None
+        if message.name and not isinstance(message, ToolMessage):
             self._notes.append("names of participants were left out")
         match message:
             case SystemMessage():
