@@ -58,6 +58,8 @@ class Transmitter:
         self.latest_verse: tuple[str, Verse] | None = None
         """The latest event, if it was words and nothing else; whoever reads the next one clears it."""
         self.warnings: dict[str, int] = {}
+        self.upstream_handle: p.UpstreamHandle | None = None
+        """Where the run lives on at the vendor, as told last."""
         self._new_id = new_id
         self._queue: list[p.Particle] = []
         self._halves: dict[tuple[str, str], str] = {}
@@ -172,6 +174,8 @@ class Transmitter:
 
     def handle(self, handle: p.UpstreamHandle) -> None:
         """See `Emitter`."""
+        if self.verdict is None:
+            self.upstream_handle = handle
         self._put(p.HandleSet(handle))
 
     def add(self, particle: p.Particle) -> None:

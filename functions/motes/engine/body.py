@@ -35,7 +35,7 @@ class Body(httpx.AsyncByteStream):
         """See `Connection`."""
         return self._line().take()
 
-    def waiting(self, until: float | None) -> asyncio.Future[None]:
+    def waiting(self, until: float | None) -> asyncio.Future[None] | None:
         """See `Connection`."""
         return self._line().waiting(until)
 

@@ -51,7 +51,9 @@ class Connection(asyncio.Protocol):
         self._is_left = False
         self._parts: list[bytes] = []
         self._size = 0
+        """Bytes of the parts, with their framing."""
         self._silent = 0
+        """Bytes that came since parts were taken, and held none."""
         self._is_paused = False
         self._failure: httpx.TransportError | None = None
         self._waiter: asyncio.Future[None] | None = None
@@ -101,14 +103,14 @@ class Connection(asyncio.Protocol):
     async def head(self) -> None:
         """Wait for the head of the answer. Raises httpx.TransportError."""
         while not self.has_answered():
-            await self.waiting(None)
+            await self._stirred(None)
 
     async def read(self, until: float | None) -> bytes | None:
         """What `take` gives, or None where nothing has come at that time of the loop's clock."""
         while (data := self.take()) is None:
             if until is not None and self._loop.time() >= until:
                 return None
-            await self.waiting(until)
+            await self._stirred(until)
         return data
 
     def has_answered(self) -> bool:
@@ -123,7 +125,7 @@ class Connection(asyncio.Protocol):
         """
         parts = self._parts
         if parts:
-            self._parts, self._size = [], 0
+            self._parts, self._size, self._silent = [], 0, 0
             if self._is_paused:
                 self._read_on()
             return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -133,10 +135,12 @@ class Connection(asyncio.Protocol):
             raise self._failure
         return None
 
-    def waiting(self, until: float | None) -> asyncio.Future[None]:
-        """Done as soon as something has come, or at that time of the loop's clock. One timer serves many
-        reads: it is moved on when it comes, not with every read.
+    def waiting(self, until: float | None) -> asyncio.Future[None] | None:
+        """Done as soon as something comes, or at that time of the loop's clock; None where something is
+        there. One timer serves many reads: it is moved on when it comes, not with every read.
         """
+        if self._parts or self._is_complete or self._failure is not None:
+            return None
         if until is not None:
             self._until = until
             if self._timer is None or self._timer_at > until:
@@ -147,11 +151,11 @@ class Connection(asyncio.Protocol):
     async def ended(self, until: float) -> None:
         """Throw away the rest of the body, and wait for its end until that time."""
         while not (self._is_complete or self.is_closed):
-            self._parts, self._size = [], 0
+            self._parts, self._size, self._silent = [], 0, 0
             self._read_on()
             if self._loop.time() >= until:
                 return
-            await self.waiting(until)
+            await self._stirred(until)
 
     def leave(self) -> None:
         """The reader is done: serve again where the answer came to its end, else close."""
@@ -189,21 +193,21 @@ class Connection(asyncio.Protocol):
         if parser is None:
             self._on_unasked(data)
             return
-        before = self._size
         try:
             parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self._fail(httpx.RemoteProtocolError("the server switched protocols unasked"))
         except httptools.HttpParserError as error:
             self._on_nonsense(error)
-        size = self._size
-        if size == before:
-            self._on_silence(len(data))
-        else:
-            self._silent = 0
+        if self._parts:
+            size = self._size = self._size + len(data)
             if size >= _ENOUGH:
                 self._pause()
-        self._wake()
+        else:
+            self._on_silence(len(data))
+        waiter = self._waiter
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
 
     def eof_received(self) -> bool:
         """See asyncio: what is open at one side only is closed."""
@@ -244,7 +248,7 @@ class Connection(asyncio.Protocol):
         status = self._parser.get_status_code()
         if self._is_complete or 100 <= status < 200:
             return
-        self.status, self._has_head, self._silent = status, True, 0
+        self.status, self._has_head = status, True
         if self._is_head_request:
             # It has the head of an answer with a body, and no body; the parser would wait for it.
             self._is_complete = True
@@ -253,7 +257,6 @@ class Connection(asyncio.Protocol):
         """A piece of the body."""
         if not self._is_complete:
             self._parts.append(data)
-            self._size += len(data)
 
     def on_message_complete(self) -> None:
         """The answer is whole."""
@@ -263,6 +266,17 @@ class Connection(asyncio.Protocol):
             self._is_reusable = self._parser.should_keep_alive()
 
     # How it is done.
+
+    def _on_silence(self, size: int) -> None:
+        """Bytes came and none of them was an answer's body."""
+        self._silent += size
+        if self._silent > _MAX_HEAD and not self._is_complete:
+            self._fail(httpx.RemoteProtocolError("more than 100 KiB that are no body"))
+
+    async def _stirred(self, until: float | None) -> None:
+        waiting = self.waiting(until)
+        if waiting is not None:
+            await waiting
 
     def _pause(self) -> None:
         if not self._is_paused and not self.is_closed:
@@ -310,12 +324,6 @@ class Connection(asyncio.Protocol):
             self._fail(httpx.RemoteProtocolError("illegal status line"))
         else:
             self._fail(httpx.RemoteProtocolError(str(error)))
-
-    def _on_silence(self, size: int) -> None:
-        """Bytes came and none of them was an answer's body."""
-        self._silent += size
-        if self._silent > _MAX_HEAD and not self._is_complete:
-            self._fail(httpx.RemoteProtocolError("more than 100 KiB that are no body"))
 
     def _fail(self, failure: httpx.TransportError) -> None:
         if self._failure is None:

@@ -30,13 +30,13 @@ class Exchange:
     happened. Where there is nothing yet, await what `waiting` gives, and look again.
 
     `take` gives the next bytes as they came over the line, none at the end, or None where none have come.
-    `waiting(until)` is done when something has come, or at that time of the loop's clock. Both are of what
-    there is to wait for at the time; the first raises all that httpx raises.
+    `waiting(until)` is done when something comes, or at that time of the loop's clock; None where something
+    is there. Both are of what there is to wait for at the time; the first raises all that httpx raises.
     """
 
     def __init__(self, http: httpx.AsyncClient, on_sending: Callable[[], None]) -> None:
         self.take: Callable[[], bytes | None] = _nothing
-        self.waiting: Callable[[float], Awaitable[object]]
+        self.waiting: Callable[[float], Awaitable[object] | None]
         self._http = http
         self._on_sending = on_sending
         self._asking: asyncio.Task[httpx.Response] | None = None
@@ -157,7 +157,11 @@ def _parsed(url: str) -> httpx.URL:
     return httpx.URL(url)
 
 
-async def _task_waiting(task: asyncio.Task[Any], until: float) -> None:
+def _task_waiting(task: asyncio.Task[Any], until: float) -> Awaitable[object] | None:
+    return None if task.done() else _done(task, until)
+
+
+async def _done(task: asyncio.Task[Any], until: float) -> None:
     await asyncio.wait({task}, timeout=until - asyncio.get_running_loop().time())
 
 

@@ -72,23 +72,24 @@ class Attempt:
         self._stage: Callable[[Attempt], Turn] = Attempt._send
         self._clock = asyncio.get_running_loop().time
         self._started = self._clock()
-        self._quiet_at = self._started + dispatch.timeouts.quiet
+        self._timeouts = dispatch.timeouts
+        self._quiet_at = self._started + self._timeouts.quiet
         """When the upstream has shown no more than signs of life for too long."""
-        self._received = 0
+        self._progress = run.progress
+        self._pulse = run.pulse
+        self._received_before = run.progress.received
+        self._has_bytes = False
         self._refusal: Refusal | None = None
         self._decoder = NOT_ENCODED
         self._pieces: Iterator[bytes] = iter(())
-        self._limit: float | None = None
-        """Until when what is waited for must be here; None where no wait has begun."""
+        self._limit = inf
+        """Until when the next bytes must be here."""
         self._stop_limit = inf
         self._cut: VendorError | None = None
         self._issue: p.Issue | None = None
         self._paused: Paused | None = None
-
-    @property
-    def is_over(self) -> bool:
+        self.is_over = False
         """Whether `next` has given all there is."""
-        return self._stage is Attempt._over
 
     @property
     def said_anything(self) -> bool:
@@ -120,10 +121,10 @@ class Attempt:
             # The boundary: a bug of ours ends one run with an issue, and not the process.
             await self._exchange.close()
             turn = self._on_bug(bug)
-        for particle in turn:
-            if type(particle) is not p.Text:
-                return self._kept(turn)
-        return turn
+        if self._transmitter.upstream_handle is not None:
+            self._progress.handle = self._transmitter.upstream_handle
+        # An issue is the last of an attempt.
+        return self._kept(turn) if self.is_over else turn
 
     async def leave(self) -> None:
         """The answer is over and told: wait for the end of the HTTP body, which is near."""
@@ -135,12 +136,12 @@ class Attempt:
         return self._exchange.close()
 
     def _send(self) -> Turn:
-        self._run.progress.step = "connecting"
+        self._progress.step = "connecting"
         self._pump = Pump(self._dispatch.demuxer(), self._dispatch.parser(), self._transmitter)
         self._stage = Attempt._ask
         try:
             wire = self._dispatch.sign(self._dispatch.request, self._run.options.now())
-            self._exchange.send(wire, self._dispatch.timeouts.connect)
+            self._exchange.send(wire, self._timeouts.connect)
         except failures.NETWORK as failure:
             return self._unanswered(failure)
         return self._ask()
@@ -150,10 +151,10 @@ class Attempt:
         exchange = self._exchange
         try:
             if not exchange.has_answered():
-                return self._waiting(self._started + self._dispatch.timeouts.first_byte)
+                return self._waiting(self._started + self._timeouts.first_byte)
         except failures.NETWORK as failure:
             return self._unanswered(failure)
-        self._run.progress.on_sending()
+        self._progress.on_sending()
         if not 200 <= exchange.status < 300:
             self._refusal = Refusal(exchange, self._dispatch, self._run)
             self._stage = Attempt._refuse
@@ -164,8 +165,7 @@ class Attempt:
             except ValueError:
                 self._cut = unread(encoding)
                 return self._closed()
-        self._stage = Attempt._read
-        return self._read()
+        return self._listen()
 
     def _refuse(self) -> Turn:
         """Read what an answer that is no success says."""
@@ -178,25 +178,46 @@ class Attempt:
             pass
         return self._failed("dispatch-fetch", self._refusal.error())
 
+    def _listen(self) -> Turn:
+        """A read begins, which must give something within its time. The time a slow reader takes is not the
+        upstream's. It has had its own where it has said nothing for too long, or what comes after the finish
+        reason goes on for too long, however much of it there is.
+        """
+        now, limit = self._clock(), self._quiet_at
+        if self._transmitter.stopped is not None:
+            self._stop_limit = min(self._stop_limit, now + min(self._timeouts.idle, _AFTER_STOP_SECONDS))
+            limit = min(limit, self._stop_limit)
+        if now >= limit:
+            return self._broken(TimeoutError())
+        if not self._has_bytes:
+            limit = self._started + self._timeouts.first_byte
+        elif (idle := now + self._timeouts.idle) < limit:
+            limit = idle
+        self._limit, self._stage = limit, Attempt._read
+        due = self._pulse.due
+        until = due if due < limit else limit
+        waiting = self._exchange.waiting(until) if now < until else None
+        return self._read() if waiting is None else waiting
+
     def _read(self) -> Turn:
         """Take the next bytes of the answer."""
         try:
-            limit = self._limit
-            if limit is None:
-                limit = self._limit = self._begun()
             chunk = self._exchange.take()
             if chunk is None:
-                return self._waiting(limit)
+                return self._waiting(self._limit)
         except failures.NETWORK as failure:
             return self._broken(failure)
         if not chunk:
             return self._closed()
-        now, self._limit = self._clock(), None
-        self._took(len(chunk), now)
-        if not self._decoder.is_plain:
-            self._pieces = self._decoder.pieces(chunk)
-            return self._unpack()
-        return self._fed(chunk, now)
+        self._stage, progress = Attempt._listen, self._progress
+        progress.received += len(chunk)
+        now = progress.last_byte_at = self._clock()
+        if not self._has_bytes:
+            self._has_bytes, progress.step = True, "reading"
+        if self._decoder is NOT_ENCODED:
+            return self._fed(chunk, now)
+        self._pieces = self._decoder.pieces(chunk)
+        return self._unpack()
 
     def _unpack(self) -> Turn:
         """Take the next piece of what the bytes stand for."""
@@ -209,36 +230,32 @@ class Attempt:
             # A few bytes may become very many: others have their turn in between.
             self._stage = Attempt._give_way
         elif not piece:
-            self._stage = Attempt._read
+            self._stage = Attempt._listen
         return self._fed(piece, self._clock())
 
     def _give_way(self) -> Turn:
         self._stage = Attempt._unpack
         return asyncio.sleep(0)
 
-    def _over(self) -> Turn:
-        """Nothing more."""
-        return []
-
     def _unanswered(self, failure: Exception) -> Batch:
-        return self._failed("dispatch-fetch", failures.before_the_answer(failure, self._dispatch.timeouts))
+        return self._failed("dispatch-fetch", failures.before_the_answer(failure, self._timeouts))
 
     def _failed(self, phase: p.Phase, error: VendorError) -> Batch:
-        self._stage = Attempt._over
+        self.is_over = True
         return self._pump.fail(phase, error)
 
     def _fed(self, data: bytes, now: float) -> Batch:
         batch = self._pump.feed(data)
         if batch:
-            self._quiet_at = now + self._dispatch.timeouts.quiet
+            self._quiet_at = now + self._timeouts.quiet
         return batch if self._transmitter.verdict is None else batch + self._settled()
 
     def _broken(self, failure: Exception) -> Batch:
-        timeouts = self._dispatch.timeouts
-        if isinstance(failure, TimeoutError) and self._received and self._clock() >= self._quiet_at:
-            self._cut = failures.quiet(timeouts)
+        if isinstance(failure, TimeoutError) and self._has_bytes and self._clock() >= self._quiet_at:
+            self._cut = failures.quiet(self._timeouts)
         else:
-            self._cut = failures.while_reading(failure, self._received, timeouts)
+            received = self._progress.received - self._received_before
+            self._cut = failures.while_reading(failure, received, self._timeouts)
         return self._closed()
 
     def _closed(self) -> Batch:
@@ -246,7 +263,7 @@ class Attempt:
 
     def _settled(self) -> Batch:
         """A verdict that is not an `End` becomes one, or the request that goes on from here."""
-        self._stage = Attempt._over
+        self.is_over = True
         verdict = self._transmitter.verdict
         if isinstance(verdict, Retry):
             return self._pump.fail("dialect-issue", verdict.error)
@@ -258,43 +275,19 @@ class Attempt:
         """Wait for what is to come until then, and no longer than until the layers above have a turn. Raises
         TimeoutError where it is too late for anything.
         """
-        due = self._run.pulse.due
+        due = self._pulse.due
         until = due if due < limit else limit
         if self._clock() < until:
-            return self._exchange.waiting(until)
+            # None has nobody to wait for: look again.
+            return self._exchange.waiting(until) or []
         if due >= limit:
             raise TimeoutError
         return []
 
-    def _begun(self) -> float:
-        """A read begins: until when there must be something. The time a slow reader takes is not the
-        upstream's. Raises TimeoutError where it has said nothing for too long, or where what comes after the
-        finish reason has had its time, however much of it there is.
-        """
-        now, timeouts = self._clock(), self._dispatch.timeouts
-        if self._transmitter.stopped is not None and self._stop_limit == inf:
-            self._stop_limit = now + min(timeouts.idle, _AFTER_STOP_SECONDS)
-        limit = self._quiet_at if self._quiet_at < self._stop_limit else self._stop_limit
-        if now >= limit:
-            raise TimeoutError
-        if not self._received:
-            return self._started + timeouts.first_byte
-        idle = now + timeouts.idle
-        return idle if idle < limit else limit
-
-    def _took(self, size: int, now: float) -> None:
-        progress = self._run.progress
-        self._received += size
-        progress.step = "reading"
-        progress.received += size
-        progress.last_byte_at = now
-
     def _kept(self, batch: Batch) -> Batch:
         """The particles to give on: all but an issue that another attempt may make unsaid."""
         for particle in batch:
-            if isinstance(particle, p.HandleSet):
-                self._run.progress.handle = particle.handle
-            elif isinstance(particle, p.Issue) and self._may_hold(particle):
+            if isinstance(particle, p.Issue) and self._may_hold(particle):
                 self._issue = particle
         return batch if self._issue is None else [item for item in batch if item is not self._issue]
 
@@ -303,11 +296,11 @@ class Attempt:
         retryable = issue.error is not None and issue.error.retryable
         if self._dispatch.credential is not None:
             retryable = retryable or is_refusal(issue.error)
-        return retryable and not self.said_anything and self._run.progress.handle is None
+        return retryable and not self.said_anything and self._progress.handle is None
 
     def _on_bug(self, bug: Exception) -> Batch:
         self._run.observer.bug(self._dispatch.label, bug)
-        self._stage, self._paused = Attempt._over, None
+        self.is_over, self._paused = True, None
         error = VendorError(
             message=f"the gateway failed to read the upstream's answer ({type(bug).__name__})",
             kind="protocol",

@@ -28,24 +28,25 @@ class Heartbeats:
         self._pulse = pulse
         self._every = every
         self._stop_at = inf if stop_at is None else stop_at
-        self._beat_at = now + every
-        pulse.due = min(self._beat_at, self._stop_at)
+        self.shown_at = now
+        """When something was shown for the last time. The pulse is moved on when it comes, and not with every
+        batch that shows something.
+        """
         self.over_at = self._stop_at - _EARLY
         """When the run has no time left."""
-
-    def shown(self, now: float) -> None:
-        """Something was shown."""
-        beat_at = self._beat_at = now + self._every
-        self._pulse.due = beat_at if beat_at < self._stop_at else self._stop_at
+        pulse.due = min(now + every, self._stop_at)
 
     def added(self, batch: Batch, now: float) -> Batch:
         """The batch to give on."""
-        # The last one first: it mostly is the only one.
-        if not batch or not (_shows(batch[-1]) or any(_shows(particle) for particle in batch)):
-            if now + _EARLY < self._beat_at:
+        for particle in batch:
+            if _shows(particle):
+                self.shown_at = now
                 return batch
+        beat_at = self.shown_at + self._every
+        if now + _EARLY >= beat_at:
             batch.append(p.Heartbeat())
-        self.shown(now)
+            self.shown_at, beat_at = now, now + self._every
+        self._pulse.due = min(beat_at, self._stop_at)
         return batch
 
 

@@ -72,7 +72,7 @@ async def batches(
                 if now >= over_at and not _ends(batch):
                     is_over = True
                 elif is_words(batch, now):
-                    heartbeats.shown(now)
+                    heartbeats.shown_at = now
                     yield batch
                 elif given := heartbeats.added(batch, now):
                     yield telling.told(given, now)

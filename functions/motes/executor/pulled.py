@@ -40,8 +40,10 @@ class Pulled:
             self._room.set()
         return chunk
 
-    def waiting(self, until: float) -> Awaitable[object]:
+    def waiting(self, until: float) -> Awaitable[object] | None:
         """See `Body`."""
+        if self._chunks or self._task.done():
+            return None
         self._stirred.clear()
         return self._stir(until)
 

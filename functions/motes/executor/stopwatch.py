@@ -50,10 +50,10 @@ class Stopwatch:
             size += len(words) if words.isascii() else size_of(particle)
         if not size:
             return False
-        self._is_stale = self._has_begun = True
         self._uncounted += size
-        if self._first is None:
-            self._first = now
+        if not self._is_stale:
+            self._is_stale = self._has_begun = True
+            self._first = now if self._first is None else self._first
         return True
 
     def on_text(self, text: p.Text, now: float) -> None:
