@@ -99,10 +99,22 @@ def test_bodies_of_every_framing_are_read_to_their_end(runs):
 
 def test_a_head_request_has_a_length_and_no_body(runs):
     async def work():
-        async with served([OK + b"content-length: 500\r\nlocation: /x\r\n\r\n"]) as (_, http, url):
+        async with served([OK + b"content-length: 500\r\nlocation: /x\r\n\r\n"]) as (server, http, url):
             for _ in range(2):
                 response = await http.head(url)
                 assert (response.headers["location"], response.content) == ("/x", b"")
+            assert server.connections == 1
+
+    runs(work)
+
+
+@pytest.mark.parametrize("rest", [b"hello", b"hel"])
+def test_a_connection_with_a_body_that_no_head_request_wants_is_not_used_again(runs, rest):
+    async def work():
+        async with served([OK + b"content-length: 5\r\n\r\n" + rest], [LENGTH]) as (server, http, url):
+            assert (await http.head(url)).content == b""
+            assert (await http.get(url)).text == "hello"
+            assert server.connections == 2
 
     runs(work)
 

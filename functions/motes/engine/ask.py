@@ -3,14 +3,49 @@
 Must never be given to what follows redirects or keeps cookies: it says all that is sent.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from functools import lru_cache
+from typing import Final
 
 import httpx
 
 from motes.dataclass import dataclass
 from motes.engine.connection import Header
+from motes.engine.head import header_lines, request_line
+from motes.engine.opening import Proxy, Route
 
-_WITH_A_BODY = ("POST", "PUT", "PATCH")
+_WITH_A_BODY: Final = ("POST", "PUT", "PATCH")
+PORTS: Final = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    """All of a request but its body, ready to be sent. It holds the key: nothing of it is in a repr.
+
+    `route` is the way without a proxy. `is_counted`: whether the size of the body is told beside `lines`.
+    """
+
+    method: str
+    url: httpx.URL = field(repr=False)
+    route: Route
+    direct: bytes = field(repr=False)
+    lines: bytes = field(repr=False)
+    is_counted: bool
+
+    def head(self, size: int, proxy: Proxy | None) -> bytes:
+        """The bytes before a body of that size. A proxy that passes them on is told the whole address
+        (RFC 9112, 3.2.2).
+        """
+        start = self.direct if proxy is None else self._by(proxy)
+        if self.is_counted and (size or self.method in _WITH_A_BODY):
+            return b"%bContent-Length: %d\r\n\r\n" % (start, size)
+        return start + b"\r\n"
+
+    def _by(self, proxy: Proxy) -> bytes:
+        line = request_line(self.method, b"http://" + self.url.netloc + self.url.raw_path)
+        words = b"Proxy-Authorization: %b\r\n" % proxy.authorization if proxy.authorization else b""
+        return line + self.lines + words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,24 +54,45 @@ class Ask:
     when there is one and the request goes out.
     """
 
-    method: str
-    url: httpx.URL
-    headers: list[Header]
+    heading: Heading
     body: bytes
     connect: float | None
     on_sending: Callable[[], None]
 
 
-def headers_of(
-    method: str, url: httpx.URL, own: Iterable[Header], given: Iterable[Header], body: bytes
-) -> list[Header]:
-    """All that stands in the head, as httpx has it: what is given takes the place of our own of that name."""
+def heading(method: str, url: httpx.URL, headers: Sequence[Header], *, is_counted: bool) -> Heading:
+    """The heading with just these headers. Raises httpx.UnsupportedProtocol or LocalProtocolError."""
+    if url.scheme not in PORTS:
+        raise httpx.UnsupportedProtocol("the URL is neither http: nor https:")
+    if not url.host:
+        raise httpx.LocalProtocolError("the URL names no host")
+    route = Route(url.scheme == "https", url.raw_host.decode("ascii"), url.port or PORTS[url.scheme], None)
+    lines = header_lines(headers)
+    return Heading(
+        method=method,
+        url=url,
+        route=route,
+        direct=request_line(method, url.raw_path) + lines,
+        lines=lines,
+        is_counted=is_counted,
+    )
+
+
+@lru_cache(maxsize=256)
+def heading_over(
+    own: tuple[Header, ...], method: str, url: str, given: tuple[tuple[str, str], ...]
+) -> Heading:
+    """The heading as httpx has it: what is given takes the place of our own of that name.
+
+    It is the same for every request to the same model with the same key, so it is made and checked once.
+    Raises httpx.InvalidURL and UnicodeError besides; a value may be Latin-1.
+    """
+    address = httpx.URL(url)
     found = {name.lower(): (name, value) for name, value in own}
-    for name, value in given:
-        found[name.lower()] = (name, value)
-    out = list(found.values())
+    for word, words in given:
+        name = word.encode("ascii")
+        found[name.lower()] = (name, words.encode("latin-1"))
+    headers = list(found.values())
     if b"host" not in found:
-        out.insert(0, (b"Host", url.netloc))
-    if (body or method in _WITH_A_BODY) and b"content-length" not in found:
-        out.append((b"Content-Length", b"%d" % len(body)))
-    return out
+        headers.insert(0, (b"Host", address.netloc))
+    return heading(method, address, headers, is_counted=b"content-length" not in found)

@@ -7,6 +7,7 @@ a server does wrong is told in httpx's own classes.
 """
 
 import asyncio
+import select
 from collections.abc import Callable
 from typing import Final, cast
 
@@ -40,6 +41,7 @@ class Connection(asyncio.Protocol):
         self.headers: list[Header] = []
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport
+        self._poll: select.poll | None = None
         self._parser: httptools.HttpResponseParser | None = None
         self._early: bytes | None = b""
         """What came before the first request; None from then on."""
@@ -67,10 +69,14 @@ class Connection(asyncio.Protocol):
         """Whether no request is on its way."""
         return self._parser is None and not self.is_closed
 
-    def fileno(self) -> int:
-        """The socket's number, or -1."""
-        sock = self._transport.get_extra_info("socket")
-        return -1 if sock is None else int(sock.fileno())
+    def has_word(self) -> bool:
+        """Whether its server said anything that was not read yet: that it closes, mostly."""
+        if self._transport.is_closing():
+            return True
+        if self._poll is None:
+            self._poll = select.poll()
+            self._poll.register(self._transport.get_extra_info("socket").fileno(), select.POLLIN)
+        return bool(self._poll.poll(0))
 
     def send(self, head: bytes, body: bytes, *, is_head_request: bool = False) -> None:
         """One request. The connection must be idle."""
@@ -251,11 +257,13 @@ class Connection(asyncio.Protocol):
         self.status, self._has_head = status, True
         if self._is_head_request:
             # It has the head of an answer with a body, and no body; the parser would wait for it.
-            self._is_complete = True
+            self._is_complete, self._is_reusable = True, self._parser.should_keep_alive()
 
     def on_body(self, data: bytes) -> None:
         """A piece of the body."""
-        if not self._is_complete:
+        if self._is_complete:
+            self._is_reusable = False
+        else:
             self._parts.append(data)
 
     def on_message_complete(self) -> None:

@@ -18,11 +18,16 @@ _LINES: Final = re.compile(
 _TARGET: Final = re.compile(rb"[\x21-\x7e]+")
 
 
-def request_head(method: str, target: bytes, headers: Sequence[Header], more: bytes = b"") -> bytes:
-    """Request line and headers; `more` are lines of our own. Raises httpx.LocalProtocolError."""
+def request_line(method: str, target: bytes) -> bytes:
+    """The first line. Raises httpx.LocalProtocolError."""
+    if _TARGET.fullmatch(target) is None:
+        raise httpx.LocalProtocolError("illegal request target")
+    return b"%b %b HTTP/1.1\r\n" % (method.encode("ascii"), target)
+
+
+def header_lines(headers: Sequence[Header]) -> bytes:
+    """The lines after it, without the empty one. Raises httpx.LocalProtocolError."""
     lines = b"".join([b"%b: %b\r\n" % pair for pair in headers])
     if _LINES.fullmatch(lines) is None or lines.count(b"\n") != len(headers):
         raise httpx.LocalProtocolError("illegal header")
-    if _TARGET.fullmatch(target) is None:
-        raise httpx.LocalProtocolError("illegal request target")
-    return b"%b %b HTTP/1.1\r\n%b%b\r\n" % (method.encode("ascii"), target, lines, more)
+    return lines

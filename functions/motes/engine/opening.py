@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import chain, zip_longest
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import httpx
 
@@ -34,9 +34,8 @@ class Proxy:
     authorization: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
-    """Where a connection leads. `proxy` is in between."""
+class Route(NamedTuple):
+    """Where a connection leads. `proxy` is in between. A tuple: it is looked up with every request."""
 
     is_secure: bool
     host: str

@@ -5,7 +5,6 @@ wait for a request longer than `expiry` seconds.
 """
 
 import asyncio
-import select
 from collections import defaultdict
 from typing import Final
 
@@ -34,7 +33,7 @@ class Pool:
         while waiting:
             connection = waiting.pop()
             self._count -= 1
-            if not connection.is_closed and not _has_word(connection):
+            if not connection.is_closed and not connection.has_word():
                 return connection
             connection.close()
         return None
@@ -83,13 +82,3 @@ class Pool:
         self._drop_closed()
         rest = [waiting[0].idle_since for waiting in self._idle.values() if waiting]
         self._timer = loop.call_at(min(rest) + self._expiry, self._expire) if rest else None
-
-
-def _has_word(connection: Connection) -> bool:
-    """Whether its server said anything since: that it closes, mostly."""
-    number = connection.fileno()
-    if number < 0:
-        return True
-    poll = select.poll()
-    poll.register(number, select.POLLIN)
-    return bool(poll.poll(0))

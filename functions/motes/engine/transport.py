@@ -12,10 +12,9 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
-from motes.engine.ask import Ask
+from motes.engine.ask import PORTS, Ask, Heading, heading
 from motes.engine.body import BODY, Body
 from motes.engine.connection import Connection
-from motes.engine.head import request_head
 from motes.engine.opening import Proxy, Route, opened, proxy_at
 from motes.engine.pool import Pool
 
@@ -26,7 +25,6 @@ Certificates: TypeAlias = Callable[[], ssl.SSLContext]
 """Makes the context of all TLS connections. It reads every CA certificate there is, which takes tens of
 milliseconds: it is called in a thread, when the first https: address is asked."""
 
-_PORTS: Final = {"http": 80, "https": 443}
 # What is on this machine is never asked through a proxy, which could not reach it.
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -66,33 +64,27 @@ class Transport(httpx.AsyncBaseTransport):
         """A connection that was used before, on which the request has gone out; None where there is none.
         Raises what `handle_async_request` does.
         """
-        route = self._route(ask.url)
-        head, body = _written(ask, route)
+        route = self._route(ask.heading)
+        head = _head(ask, route)
         connection = self.pool.take(route)
         if connection is not None:
-            ask.on_sending()
-            connection.send(head, body, is_head_request=ask.method == "HEAD")
+            _send(connection, head, ask)
         return connection
 
     async def opened(self, ask: Ask) -> Connection:
         """A new connection, on which the request has gone out."""
-        route = self._route(ask.url)
-        head, body = _written(ask, route)
+        route = self._route(ask.heading)
+        head = _head(ask, route)
         context = await self._tls() if route.is_secure else None
         connection = await opened(route, context, ask.connect)
         self.pool.add(route, connection)
-        ask.on_sending()
-        connection.send(head, body, is_head_request=ask.method == "HEAD")
+        _send(connection, head, ask)
         return connection
 
-    def _route(self, url: httpx.URL) -> Route:
-        if url.scheme not in _PORTS:
-            raise httpx.UnsupportedProtocol("the URL is neither http: nor https:")
-        if not url.host:
-            raise httpx.LocalProtocolError("the URL names no host")
-        proxy = self._proxies.get(self._proxy_name(url)) if self._proxies else None
-        host, port = url.raw_host.decode("ascii"), url.port or _PORTS[url.scheme]
-        return Route(url.scheme == "https", host, port, proxy)
+    def _route(self, heading: Heading) -> Route:
+        if not self._proxies:
+            return heading.route
+        return heading.route._replace(proxy=self._proxies.get(self._proxy_name(heading.url)))
 
     async def _tls(self) -> ssl.SSLContext:
         if self._context is None:
@@ -115,7 +107,7 @@ class Transport(httpx.AsyncBaseTransport):
         if not (self._proxies or self._others) or url.host in _LOCAL:
             return ""
         name = url.scheme if url.scheme in self._proxies or url.scheme in self._others else "all"
-        return "" if proxy_bypass(f"{url.host}:{url.port or _PORTS.get(url.scheme, 0)}") else name
+        return "" if proxy_bypass(f"{url.host}:{url.port or PORTS.get(url.scheme, 0)}") else name
 
 
 def response_of(connection: Connection) -> httpx.Response:
@@ -134,9 +126,8 @@ async def _as_asked(request: httpx.Request) -> Ask:
     if request.headers.get("transfer-encoding", "").lower() == "chunked":
         body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body) if body else b"0\r\n\r\n"
     return Ask(
-        method=request.method,
-        url=request.url,
-        headers=request.headers.raw,
+        # httpx has counted the body.
+        heading=heading(request.method, request.url, request.headers.raw, is_counted=False),
         body=body,
         connect=request.extensions.get("timeout", {}).get("connect"),
         on_sending=request.extensions.get(ON_SENDING, _nobody_listens),
@@ -147,14 +138,13 @@ def _nobody_listens() -> None:
     """Nobody wants to know."""
 
 
-def _written(ask: Ask, route: Route) -> tuple[bytes, bytes]:
-    if route.proxy is None or route.is_secure:
-        return request_head(ask.method, ask.url.raw_path, ask.headers), ask.body
-    # RFC 9112, 3.2.2: a proxy is told the whole address.
-    words = route.proxy.authorization
-    more = b"Proxy-Authorization: " + words + b"\r\n" if words else b""
-    target = b"http://" + ask.url.netloc + ask.url.raw_path
-    return request_head(ask.method, target, ask.headers, more), ask.body
+def _head(ask: Ask, route: Route) -> bytes:
+    return ask.heading.head(len(ask.body), None if route.is_secure else route.proxy)
+
+
+def _send(connection: Connection, head: bytes, ask: Ask) -> None:
+    ask.on_sending()
+    connection.send(head, ask.body, is_head_request=ask.heading.method == "HEAD")
 
 
 def _from_environment(

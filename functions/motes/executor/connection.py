@@ -37,6 +37,7 @@ class EngineClient(httpx.AsyncClient):
     def __init__(self, engine: Transport) -> None:
         super().__init__(transport=engine, **_SETTINGS)
         self.engine = engine
+        self.own_headers = tuple(self.headers.raw)
 
     def is_by_itself(self, url: httpx.URL) -> bool:
         """Whether nobody but the engine has a part in such a request."""

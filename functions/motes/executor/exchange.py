@@ -8,13 +8,13 @@ for the way to the answer's head, and is read by `pulled`. Must never be waited 
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Final
 
 import httpx
 
 from motes.dispatch import UpstreamRequest
-from motes.engine.ask import Ask, headers_of
+from motes.engine.ask import Ask, heading_over
 from motes.engine.body import BODY, Body
 from motes.engine.connection import Connection
 from motes.engine.transport import ON_SENDING, response_of
@@ -47,27 +47,18 @@ class Exchange:
 
     def send(self, wire: UpstreamRequest, connect: float) -> None:
         """Begin; a connection may take so many seconds. Raises as httpx does for what cannot be sent."""
-        http, url = self._http, _parsed(wire.url)
-        if isinstance(http, EngineClient) and http.is_by_itself(url):
-            headers = headers_of(wire.method, url, http.headers.raw, wire.raw_headers, wire.body)
-            ask = Ask(
-                method=wire.method,
-                url=url,
-                headers=headers,
-                body=wire.body,
-                connect=connect,
-                on_sending=self._on_sending,
-            )
-            connection = http.engine.sent(ask)
-            if connection is None:
-                task = self._opening = asyncio.create_task(http.engine.opened(ask))
-                self.waiting = partial(_task_waiting, task)
-            else:
-                self._is_on(connection)
-            return
+        http = self._http
+        if isinstance(http, EngineClient):
+            given = tuple(wire.headers.items())
+            heading = heading_over(http.own_headers, wire.method, wire.url, given)
+            if http.is_by_itself(heading.url):
+                self._ask(
+                    http, Ask(heading=heading, body=wire.body, connect=connect, on_sending=self._on_sending)
+                )
+                return
         request = http.build_request(
             wire.method,
-            url,
+            wire.url,
             headers=wire.raw_headers,
             content=wire.body,
             timeout=httpx.Timeout(None, connect=connect),
@@ -138,6 +129,14 @@ class Exchange:
         elif self._asking is not None:
             await _to_its_end(_given_up(self._asking))
 
+    def _ask(self, http: EngineClient, ask: Ask) -> None:
+        connection = http.engine.sent(ask)
+        if connection is None:
+            task = self._opening = asyncio.create_task(http.engine.opened(ask))
+            self.waiting = partial(_task_waiting, task)
+        else:
+            self._is_on(connection)
+
     def _is_on(self, connection: Connection) -> None:
         self._connection = connection
         self.take, self.waiting = connection.take, connection.waiting
@@ -149,12 +148,6 @@ def _nothing() -> None:
 
 def _closed() -> bytes:
     raise httpx.StreamClosed
-
-
-@lru_cache(maxsize=64)
-def _parsed(url: str) -> httpx.URL:
-    """Parsing an address takes as long as sending the request, and a vendor has few. Raises InvalidURL."""
-    return httpx.URL(url)
 
 
 def _task_waiting(task: asyncio.Task[Any], until: float) -> Awaitable[object] | None:
