@@ -58,6 +58,8 @@ class Transmitter:
         self.latest_verse: tuple[str, Verse] | None = None
         """The latest event, if it was words and nothing else; whoever reads the next one clears it."""
         self.warnings: dict[str, int] = {}
+        self.failed_with: p.Issue | None = None
+        """What ended this attempt, where it failed."""
         self.upstream_handle: p.UpstreamHandle | None = None
         """Where the run lives on at the vendor, as told last."""
         self._new_id = new_id
@@ -232,7 +234,8 @@ class Transmitter:
             return
         self.verdict = None
         self._flush_text()
-        self._put(p.Issue(phase, error.message, error))
+        issue = self.failed_with = p.Issue(phase, error.message, error)
+        self._put(issue)
         in_band = phase == "dialect-issue"
         stop: p.StopReason | None = "cg-issue" if self.stopped == "cg-issue" else None
         self._finish(reason or ("issue-dialect" if in_band else "issue-dispatch-rpc"), stop)

@@ -286,10 +286,11 @@ class Attempt:
 
     def _kept(self, batch: Batch) -> Batch:
         """The particles to give on: all but an issue that another attempt may make unsaid."""
-        for particle in batch:
-            if isinstance(particle, p.Issue) and self._may_hold(particle):
-                self._issue = particle
-        return batch if self._issue is None else [item for item in batch if item is not self._issue]
+        issue = self._transmitter.failed_with
+        if issue is None or not self._may_hold(issue):
+            return batch
+        self._issue = issue
+        return [particle for particle in batch if particle is not issue]
 
     def _may_hold(self, issue: p.Issue) -> bool:
         """Nothing was seen, and no run lives on at the vendor that a second request would double."""

@@ -60,7 +60,7 @@ async def batches(
     )
     telling = _Telling(state, now)
     heartbeats = Heartbeats(state.pulse, options.heartbeat, options.stop_at, now)
-    over_at, is_words = heartbeats.over_at, telling.is_words
+    over_at, took_words = heartbeats.over_at, telling.took_words
     is_over = now >= over_at
     try:
         if dispatch.warnings:
@@ -71,7 +71,7 @@ async def batches(
                 now = clock()
                 if now >= over_at and not _ends(batch):
                     is_over = True
-                elif is_words(batch, now):
+                elif took_words(batch, now):
                     heartbeats.shown_at = now
                     yield batch
                 elif given := heartbeats.added(batch, now):
@@ -124,30 +124,39 @@ class _Telling:
     def __init__(self, run: Run, now: float) -> None:
         self._run = run
         self._watch = Stopwatch(now, run.options.price, run.dispatch.prompt_tokens)
-        self.is_words = self._watch.is_words
+        self.took_words = self._watch.took_words
         """See `Stopwatch`; such a batch leaves the executor as it is."""
         self._end = p.End("done-dispatch-aborted")
 
     def told(self, batch: Batch, now: float) -> Batch:
         """The batch as it leaves the executor."""
-        out, watch, secrets = list[p.Particle](), self._watch, self._run.dispatch.secrets
+        out, words = list[p.Particle](), list[p.Particle]()
         for particle in batch:
             if type(particle) is p.Text:
                 # Most are: an answer's own words are never looked at.
-                watch.on_text(particle, now)
-                out.append(particle)
+                words.append(particle)
                 continue
-            shown = without_secrets(particle, secrets)
-            if isinstance(shown, _TURNS) and not self._goes_on_elsewhere(shown):
-                out += watch.last_metrics(shown, now)
-            if isinstance(shown, p.End):
-                self._end = shown
-            elif isinstance(shown, p.Issue):
-                self._run.observer.failed(self._run.dispatch.label, shown)
-            elif isinstance(shown, p.Warn) and shown.code != _OURS:
-                self._run.observer.warned(self._run.dispatch.label, shown)
-            out.append(watch.stamped(shown, now))
-        return out
+            if words:
+                self.took_words(words, now)
+                out += words
+                words = []
+            self._tell(particle, now, out)
+        if words:
+            self.took_words(words, now)
+        return out + words
+
+    def _tell(self, particle: p.Particle, now: float, out: Batch) -> None:
+        """What is no text, after what must be told before it."""
+        shown = without_secrets(particle, self._run.dispatch.secrets)
+        if isinstance(shown, _TURNS) and not self._goes_on_elsewhere(shown):
+            out += self._watch.last_metrics(shown, now)
+        if isinstance(shown, p.End):
+            self._end = shown
+        elif isinstance(shown, p.Issue):
+            self._run.observer.failed(self._run.dispatch.label, shown)
+        elif isinstance(shown, p.Warn) and shown.code != _OURS:
+            self._run.observer.warned(self._run.dispatch.label, shown)
+        out.append(self._watch.stamped(shown, now))
 
     def _goes_on_elsewhere(self, particle: p.Particle) -> bool:
         """Whether it may be that only our line to a run ends. An estimate would be a particle more than

@@ -38,9 +38,9 @@ class Stopwatch:
         self._uncounted = 0
         """Bytes of the answer since the vendor last told how much output there was."""
 
-    def is_words(self, batch: list[p.Particle], now: float) -> bool:
-        """Whether the batch is text and nothing else, and says something. Most are, and there is nothing more
-        to do with such a one: `on_text` is done for all of it.
+    def took_words(self, batch: list[p.Particle], now: float) -> bool:
+        """Whether the batch is text and nothing else, and says something. Most are, and nothing more is to be
+        done with such a one: it is counted, and goes on as it is.
         """
         size = 0
         for particle in batch:
@@ -52,17 +52,8 @@ class Stopwatch:
             return False
         self._uncounted += size
         if not self._is_stale:
-            self._is_stale = self._has_begun = True
-            self._first = now if self._first is None else self._first
+            self._on_something(now)
         return True
-
-    def on_text(self, text: p.Text, now: float) -> None:
-        """`stamped` for a piece of text, which is given on as it is."""
-        words = text.text
-        if words:
-            self._uncounted += len(words) if words.isascii() else size_of(text)
-            if not self._is_stale:
-                self._on_something(now)
 
     def stamped(self, particle: p.Particle, now: float) -> p.Particle:
         """The particle to give on: `Metrics` with its times and its cost, anything else as it is."""
@@ -73,8 +64,6 @@ class Stopwatch:
             self._reset()
         elif isinstance(particle, p.RetryReset):
             self._reset()
-        elif isinstance(particle, p.Text):
-            self.on_text(particle, now)
         elif p.is_visible(particle) or isinstance(particle, p.ToolCallArguments):
             self._uncounted += size_of(particle)
             self._on_something(now)
