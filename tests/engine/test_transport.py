@@ -119,6 +119,17 @@ def test_a_connection_with_a_body_that_no_head_request_wants_is_not_used_again(r
     runs(work)
 
 
+@pytest.mark.parametrize("more", [LENGTH, LENGTH[:50], b"nonsense\r\n"])
+def test_what_comes_after_the_whole_answer_is_none_of_it_and_ends_the_connection(runs, more):
+    async def work():
+        async with served([LENGTH + more], [LENGTH]) as (server, http, url):
+            for _ in range(2):
+                assert (await http.get(url)).text == "hello"
+            assert server.connections == 2
+
+    runs(work)
+
+
 def test_a_large_body_is_sent_whole(runs):
     async def work():
         async with served([LENGTH]) as (server, http, url):

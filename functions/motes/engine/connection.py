@@ -52,6 +52,8 @@ class Connection(asyncio.Protocol):
         self._is_until_close = False
         self._is_left = False
         self._parts: list[bytes] = []
+        self.on_body: Callable[[bytes], None] = self._parts.append
+        """A piece of the body, as the parser says it: no frame a piece."""
         self._size = 0
         """Bytes of the parts, with their framing."""
         self._silent = 0
@@ -80,6 +82,7 @@ class Connection(asyncio.Protocol):
 
     def send(self, head: bytes, body: bytes, *, is_head_request: bool = False) -> None:
         """One request. The connection must be idle."""
+        self.on_body = self._on_unwanted if is_head_request else self._parts.append
         parser = self._parser = httptools.HttpResponseParser(self)
         # What other clients read from a vendor is read here: bare LF, folded lines, a length beside chunks,
         # blanks behind a chunk's size.
@@ -93,7 +96,7 @@ class Connection(asyncio.Protocol):
         self._is_head_request = is_head_request
         self._has_head = self._is_complete = self._is_reusable = self._is_left = False
         self._is_until_close = True
-        self._parts, self._size, self._silent, self._failure = [], 0, 0, None
+        self._size, self._silent, self._failure = 0, 0, None
         self.status, self.headers, self.reason, self.is_encoded = 0, [], b"", False
         if not self.is_closed:
             self._transport.writelines([head, body] if body else [head])
@@ -131,10 +134,12 @@ class Connection(asyncio.Protocol):
         """
         parts = self._parts
         if parts:
-            self._parts, self._size, self._silent = [], 0, 0
+            data = parts[0] if len(parts) == 1 else b"".join(parts)
+            parts.clear()
+            self._size = self._silent = 0
             if self._is_paused:
                 self._read_on()
-            return parts[0] if len(parts) == 1 else b"".join(parts)
+            return data
         if self._is_complete:
             return b""
         if self._failure is not None:
@@ -157,7 +162,8 @@ class Connection(asyncio.Protocol):
     async def ended(self, until: float) -> None:
         """Throw away the rest of the body, and wait for its end until that time."""
         while not (self._is_complete or self.is_closed):
-            self._parts, self._size, self._silent = [], 0, 0
+            self._parts.clear()
+            self._size = self._silent = 0
             self._read_on()
             if self._loop.time() >= until:
                 return
@@ -176,7 +182,8 @@ class Connection(asyncio.Protocol):
         if not (self._is_complete and self._is_reusable and is_sent):
             self.close()
             return
-        self._parser, self._parts = None, []
+        self._parser = None
+        self._parts.clear()
         self._read_on()
         self.on_idle(self)
 
@@ -227,12 +234,12 @@ class Connection(asyncio.Protocol):
     # What the parser says.
 
     def on_message_begin(self) -> None:
-        """An answer begins; one that comes after the whole answer is none of ours."""
+        """An answer begins."""
         if self._is_complete:
-            self._is_reusable = False
-        else:
-            self.headers, self.reason, self.is_encoded = [], b"", False
-            self._is_until_close = True
+            # One after the whole answer is none of ours: nothing of it may be read.
+            raise _Unasked
+        self.headers, self.reason, self.is_encoded = [], b"", False
+        self._is_until_close = True
 
     def on_status(self, status: bytes) -> None:
         """The words of the status line, maybe in pieces."""
@@ -252,19 +259,12 @@ class Connection(asyncio.Protocol):
         """The head is there, unless it is an interim one (RFC 9110, 15.2)."""
         assert self._parser is not None  # noqa: S101 (it is the one that calls)
         status = self._parser.get_status_code()
-        if self._is_complete or 100 <= status < 200:
+        if 100 <= status < 200:
             return
         self.status, self._has_head = status, True
         if self._is_head_request:
             # It has the head of an answer with a body, and no body; the parser would wait for it.
             self._is_complete, self._is_reusable = True, self._parser.should_keep_alive()
-
-    def on_body(self, data: bytes) -> None:
-        """A piece of the body."""
-        if self._is_complete:
-            self._is_reusable = False
-        else:
-            self._parts.append(data)
 
     def on_message_complete(self) -> None:
         """The answer is whole."""
@@ -318,6 +318,10 @@ class Connection(asyncio.Protocol):
         else:
             self._set_timer(self._until)
 
+    def _on_unwanted(self, _: bytes) -> None:
+        """There is a body where none was asked for."""
+        self._is_reusable = False
+
     def _on_unasked(self, data: bytes) -> None:
         """Nobody asked: an answer before the first question is kept for it, all else is a farewell."""
         if self._early is None or len(self._early) + len(data) > _ENOUGH:
@@ -362,6 +366,10 @@ class Connection(asyncio.Protocol):
             self._is_complete = True
             return None
         return httpx.RemoteProtocolError("peer closed connection without sending the complete body")
+
+
+class _Unasked(Exception):
+    """Ends the parser's work."""
 
 
 def _nothing(_: Connection) -> None:
