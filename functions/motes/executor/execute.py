@@ -82,8 +82,10 @@ class Attempt:
         self._refusal: Refusal | None = None
         self._decoder = NOT_ENCODED
         self._pieces: Iterator[bytes] = iter(())
-        self._limit = inf
-        """Until when the next bytes must be here."""
+        self._since = self._started
+        """When this read began."""
+        self._look_at = 0.0
+        """Before this nothing can be too late, as the limits and the pulse stood at a look: they move on."""
         self._stop_limit = inf
         self._cut: VendorError | None = None
         self._issue: p.Issue | None = None
@@ -179,32 +181,20 @@ class Attempt:
         return self._failed("dispatch-fetch", self._refusal.error())
 
     def _listen(self) -> Turn:
-        """A read begins, which must give something within its time. The time a slow reader takes is not the
-        upstream's. It has had its own where it has said nothing for too long, or what comes after the finish
-        reason goes on for too long, however much of it there is.
-        """
-        now, limit = self._clock(), self._quiet_at
-        if self._transmitter.stopped is not None:
-            self._stop_limit = min(self._stop_limit, now + min(self._timeouts.idle, _AFTER_STOP_SECONDS))
-            limit = min(limit, self._stop_limit)
-        if now >= limit:
-            return self._broken(TimeoutError())
-        if not self._has_bytes:
-            limit = self._started + self._timeouts.first_byte
-        elif (idle := now + self._timeouts.idle) < limit:
-            limit = idle
-        self._limit, self._stage = limit, Attempt._read
-        due = self._pulse.due
-        until = due if due < limit else limit
-        waiting = self._exchange.waiting(until) if now < until else None
-        return self._read() if waiting is None else waiting
+        """A read begins. The time a slow reader takes is not the upstream's."""
+        now = self._since = self._clock()
+        self._stage = Attempt._read
+        if now < self._look_at and self._transmitter.stopped is None:
+            waiting = self._exchange.waiting(self._look_at)
+            return self._read() if waiting is None else waiting
+        return self._broken(TimeoutError()) if self._is_overdue(now) else self._read()
 
     def _read(self) -> Turn:
         """Take the next bytes of the answer."""
         try:
             chunk = self._exchange.take()
             if chunk is None:
-                return self._waiting(self._limit)
+                return self._waiting(self._limit())
         except failures.NETWORK as failure:
             return self._broken(failure)
         if not chunk:
@@ -213,7 +203,8 @@ class Attempt:
         progress.received += len(chunk)
         now = progress.last_byte_at = self._clock()
         if not self._has_bytes:
-            self._has_bytes, progress.step = True, "reading"
+            # The limit of the first byte was another one.
+            self._has_bytes, progress.step, self._look_at = True, "reading", 0.0
         if self._decoder is NOT_ENCODED:
             return self._fed(chunk, now)
         self._pieces = self._decoder.pieces(chunk)
@@ -278,11 +269,26 @@ class Attempt:
         due = self._pulse.due
         until = due if due < limit else limit
         if self._clock() < until:
+            self._look_at = until
             # None has nobody to wait for: look again.
             return self._exchange.waiting(until) or []
         if due >= limit:
             raise TimeoutError
         return []
+
+    def _is_overdue(self, now: float) -> bool:
+        """Whether the upstream has said nothing for too long, or what comes after the finish reason has had
+        its time, however much of it there is.
+        """
+        if self._transmitter.stopped is not None and self._stop_limit == inf:
+            self._stop_limit = now + min(self._timeouts.idle, _AFTER_STOP_SECONDS)
+        return now >= min(self._quiet_at, self._stop_limit)
+
+    def _limit(self) -> float:
+        """Until when this read must give something."""
+        if not self._has_bytes:
+            return self._started + self._timeouts.first_byte
+        return min(self._since + self._timeouts.idle, self._quiet_at, self._stop_limit)
 
     def _kept(self, batch: Batch) -> Batch:
         """The particles to give on: all but an issue that another attempt may make unsaid."""
