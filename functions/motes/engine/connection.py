@@ -148,7 +148,7 @@ class Connection(asyncio.Protocol):
 
     def waiting(self, until: float | None) -> asyncio.Future[None] | None:
         """Done as soon as something comes, or at that time of the loop's clock; None where something is
-        there. One timer serves many reads: it is moved on when it comes, not with every read.
+        there. One timer serves many reads, and the next request's: it is moved on when it comes.
         """
         if self._parts or self._is_complete or self._failure is not None:
             return None
@@ -174,9 +174,6 @@ class Connection(asyncio.Protocol):
         if self._is_left or self.is_closed:
             return
         self._is_left = True
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
         # An answer to a request that is still being sent leaves its rest on the line.
         is_sent = not self._transport.get_write_buffer_size()
         if not (self._is_complete and self._is_reusable and is_sent):
