@@ -105,7 +105,7 @@ class Connection(asyncio.Protocol):
             # A server that is too busy to listen answers all the same.
             self.data_received(early)
         if self.is_closed:
-            self._parser = None
+            self._let_go()
             if not self._is_complete and self._failure is None:
                 self._failure = self._cut(None)
 
@@ -179,7 +179,7 @@ class Connection(asyncio.Protocol):
         if not (self._is_complete and self._is_reusable and is_sent):
             self.close()
             return
-        self._parser = None
+        self._let_go()
         self._parts.clear()
         self._read_on()
         self.on_idle(self)
@@ -315,6 +315,10 @@ class Connection(asyncio.Protocol):
         else:
             self._set_timer(self._until)
 
+    def _let_go(self) -> None:
+        """Of what holds this connection as this one holds it."""
+        self._parser, self.on_body = None, self._parts.append
+
     def _on_unwanted(self, _: bytes) -> None:
         """There is a body where none was asked for."""
         self._is_reusable = False
@@ -346,8 +350,7 @@ class Connection(asyncio.Protocol):
             self._timer = None
         if self._parser is not None and not self._is_complete and self._failure is None:
             self._failure = self._cut(exc)
-        # It holds this connection as this one holds it.
-        self._parser = None
+        self._let_go()
         self.on_lost(self)
         self._wake()
 
