@@ -65,13 +65,26 @@ def members_of(value: object) -> dict[str, Any]:
     return _members(cls)(value)
 
 
+def known_of(value: object) -> dict[str, Any]:
+    """The same without those that are None, of what has two fields at least."""
+    cls: Any = type(value)
+    return {
+        name: one for name, one in zip(cls.__slots__, _getter(cls)(value), strict=True) if one is not None
+    }
+
+
 @cache
 def _members(cls: Any) -> Callable[[Any], dict[str, Any]]:
     names: tuple[str, ...] = cls.__slots__
     if len(names) < 2:
         return lambda value: {name: getattr(value, name) for name in names}
-    get = attrgetter(*names)
+    get = _getter(cls)
     return lambda value: dict(zip(names, get(value), strict=True))
+
+
+@cache
+def _getter(cls: Any) -> Callable[[Any], tuple[Any, ...]]:
+    return attrgetter(*cls.__slots__)
 
 
 def _made(cls: type[T], frozen: bool, kw_only: bool) -> type[T]:

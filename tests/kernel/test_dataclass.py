@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import pytest
 
-from motes.dataclass import dataclass
+from motes.dataclass import dataclass, known_of, members_of
 from motes.dataclass import replace as quickly_replaced
 
 T = TypeVar("T")
@@ -227,6 +227,13 @@ class Hidden:
 def test_a_class_that_cannot_be_is_refused(body: type, error: type[Exception]) -> None:
     with pytest.raises(error):
         dataclass(slots=True)(body)
+
+
+def test_the_members_of_a_value_are_its_fields_and_those_that_are_known_are_not_none() -> None:
+    one = dataclass(slots=True, frozen=True)(point())(1, None)
+    assert members_of(one) == {"x": 1, "secret": None, "y": 2, "tags": []} == asdict(one)
+    assert known_of(one) == {"x": 1, "y": 2, "tags": []}
+    assert members_of(one)["tags"] is one.tags
 
 
 def test_what_is_replaced_is_what_the_standard_library_replaces() -> None:

@@ -10,7 +10,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, Final, TypeVar
 
-from motes.dataclass import members_of, replace
+from motes.dataclass import known_of, members_of, replace
 from motes.errors import StoreError
 from motes.particles import UpstreamHandle
 from motes.store.runs import LOST, MAX_PAGE_BYTES, Page, ReplyForm, RunFlags, StoredRun
@@ -26,7 +26,7 @@ KEEP_SECONDS: Final = 14 * 24 * 3600.0
 def fields_of(run: StoredRun) -> dict[str, Any]:
     """The fields that have a value."""
     # As `asdict` gives them, which copies every text and number.
-    found = {name: value for name, value in members_of(run).items() if value is not None}
+    found = known_of(run)
     found["reply"] = members_of(run.reply)
     if run.handle is not None:
         found["handle"] = members_of(run.handle)
