@@ -55,6 +55,14 @@ async def test_a_client_that_leaves_ends_the_work_which_is_closed_by_then(caplog
     assert "client_gone request_id=r" in caplog.text
 
 
+async def test_the_work_of_a_client_that_left_at_once_has_begun():
+    connection, work = Connection(), Work()
+    connection.is_over.set()
+    await while_present(connection.receive, work(), "r")
+    assert work.has_begun.is_set()
+    assert work.said == ["closed"]
+
+
 @pytest.mark.parametrize("is_told_first", [True, False])
 async def test_an_end_that_is_told_from_both_sides_at_once_cancels_nothing_that_follows(
     caplog, is_told_first

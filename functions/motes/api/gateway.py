@@ -87,7 +87,7 @@ class Gateway:
     @property
     def tick(self) -> float:
         """Seconds between two looks at the clock while nothing comes."""
-        return tick_of(self.settings)
+        return self.runs.tick
 
     async def key_of(self, vendor: Vendor) -> str | None:
         """The vendor's key, the first of several, if there is one and it needs one. Raises StoreError."""

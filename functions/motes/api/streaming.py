@@ -114,6 +114,9 @@ async def while_present(receive: Receive, work: Coroutine[Any, Any, None], reque
     doing = asyncio.create_task(work)
     try:
         await _left_or_done(receive, doing)
+        if not doing.done():
+            # Who left at once has asked all the same, and what he asked for may go on without him.
+            await asyncio.sleep(0)
     finally:
         if not doing.done():
             doing.cancel()

@@ -37,7 +37,8 @@ class Tape:
 
     def add(self, batch: Batch) -> None:
         """What comes next; heartbeats have no number and are left out."""
-        self.particles += [one for one in batch if type(one) is not p.Heartbeat]
+        has_beat = p.Heartbeat in map(type, batch)
+        self.particles += [one for one in batch if type(one) is not p.Heartbeat] if has_beat else batch
         self._stir()
 
     def close(self, parting: Batch | None = None) -> None:
@@ -54,7 +55,8 @@ class Tape:
         """Wait until there is something beyond that number or nothing more to come; False where there was
         none in that time.
         """
-        if self.last > number or self.is_over:
+        known = number + 1 - self.first
+        if len(self.particles) > known or self.is_over:
             return True
         loop = asyncio.get_running_loop()
         waiter = loop.create_future()
@@ -65,7 +67,7 @@ class Tape:
         finally:
             timer.cancel()
             self._waiting.discard(waiter)
-        return self.last > number or self.is_over
+        return len(self.particles) > known or self.is_over
 
     async def followed(self, after: int, tick: float) -> AsyncGenerator[Batch, None]:
         """Everything after that number, and a heartbeat after every `tick` seconds of silence."""
