@@ -90,6 +90,17 @@ def test_exceptions_are_caught_wholesale_at_the_two_boundaries_only() -> None:
     assert found == []
 
 
+def test_no_middleware_but_our_own_stands_between_a_chunk_and_its_reader() -> None:
+    """Starlette's `BaseHTTPMiddleware` passes every chunk of every stream through a queue and a task."""
+    found = [
+        str(path)
+        for path, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom) and "starlette.middleware" in ast.unparse(node)
+    ]
+    assert found == []
+
+
 def test_nothing_is_left_for_later() -> None:
     later = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
     assert [str(p) for p in FILES if later.search(p.read_text())] == []
