@@ -18,8 +18,10 @@ class Emitter(Protocol):
         """More of the answer."""
         ...
 
-    def tagged_text(self, text: str) -> None:
-        """More of the answer, from a model that may think aloud between `<think>` tags at its head."""
+    def tagged_text(self, text: str) -> bool:
+        """More of the answer, from a model that may think aloud between `<think>` tags at its head. Gives
+        whether it may be that still: if not, what follows is `text`.
+        """
         ...
 
     def reasoning(self, text: str, *, restart: bool = False) -> None:
@@ -108,14 +110,13 @@ class Emitter(Protocol):
 class Verse(NamedTuple):
     """What an event of words and nothing else means, for the next ones that are like it.
 
-    `words_of` gives the words of such an event's JSON object, and nothing for any other. `say` says words
-    (never none); it gets the filler as it came, and raises ValueError where that makes no sense, before it
-    has said anything. `filler` finds (as its group) what else may differ in the bytes behind the words: the
-    value of `member`, or what means nothing; `chars` are all it may be made of, never a line end.
+    `words_of` gives the words of such an event's JSON object, and nothing for any other. `filler` finds (as
+    its group) what else may differ in the bytes behind the words: the value of `member`, or what means
+    nothing. `say` says words (never none) and gets the filler as it came. It raises ValueError, and has said
+    nothing, where that is no such filler; one with a line end is none.
     """
 
     words_of: Callable[[Any], str]
     say: Callable[[str, bytes, Emitter], None]
     filler: Pattern[bytes] | None = None
-    chars: bytes = b""
     member: str = ""

@@ -18,7 +18,7 @@ from motes.transmitter import Transmitter, Verdict
 from motes.vendor_errors import excerpt, html_page
 
 MAX_BAD_EVENTS: Final = 3
-_STRIDE: Final = 1024
+_STRIDE: Final = 512
 """How much is read by the whole rule at least before the rest of a read may be a refrain."""
 _HEAD_BYTES: Final = 4096
 _EXCERPT_CHARS: Final = 200

@@ -21,12 +21,11 @@ _LESSONS: Final = 64
 class Refrain:
     """The bytes around the words of an event, learnt from one (`of`)."""
 
-    __slots__ = ("_begin", "_chars", "_end", "_middle", "_say", "_sizes", "verse")
+    __slots__ = ("_begin", "_end", "_middle", "_say", "_sizes", "verse")
 
     def __init__(self, begin: bytes, middle: bytes, end: bytes, verse: Verse) -> None:
         self.verse = verse
         self._say = verse.say
-        self._chars = verse.chars
         self._begin = begin
         self._middle = middle
         self._end = end
@@ -57,21 +56,19 @@ class Refrain:
         before, between, behind = self._sizes
         at, filler = 0, b""
         while data.startswith(begin, at):
-            at_words, at_quote = at + before - 1, data.find(middle, at + before)
-            after = at_quote + between
-            if at_quote < 0:
+            start = at + before
+            quote = data.find(middle, start)
+            if quote <= start:
                 break
+            after = quote + between
             if end:
-                at_filler, after = after, data.find(end, after)
-                filler = data[at_filler:after]
-                if after < 0 or filler.strip(self._chars):
+                after = data.find(end, after)
+                if after < 0:
                     break
+                filler = data[quote + between : after]
             try:
                 # Strictly: a string that needs forgiveness is for the whole rule.
-                words = loads(data[at_words : at_quote + 1])
-                if not words:
-                    break
-                say(words, filler, out)
+                say(loads(data[start - 1 : quote + 1]), filler, out)
             except ValueError:
                 break
             at = after + behind

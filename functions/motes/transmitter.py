@@ -8,13 +8,14 @@ Must never raise for what a vendor sends, and never branch on a vendor.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from motes import particles as p
 from motes.dataclass import dataclass
 from motes.emitter import Emitter, Verse
 from motes.errors import VendorError
 from motes.jsontext import mend_surrogates
+from motes.particles import Text
 from motes.thinktags import ThinkTags
 
 __all__ = ["Continue", "Emitter", "Retry", "Transmitter", "Verdict"]
@@ -41,8 +42,6 @@ class Continue:
 
 
 Verdict: TypeAlias = p.End | Retry | Continue
-
-_NO_METRICS: Final = p.Metrics()
 
 
 class Transmitter:
@@ -73,7 +72,7 @@ class Transmitter:
         self._detail: str | None = None
         self._counts: dict[str, Any] = {}
         self._tell_counts: Callable[[], None] | None = None
-        self._sent_metrics: p.Metrics | None = None
+        self._sent_counts: dict[str, Any] | None = None
         self._known: set[tuple[str, str]] = set()
         self._has_response_id = False
 
@@ -81,22 +80,21 @@ class Transmitter:
 
     def text(self, text: str) -> None:
         """See `Emitter`."""
-        whole = text if text.isascii() and not self._halves else self._join("text", "", text)
-        if whole:
-            self.text_length += len(whole)
+        if self._halves or not text.isascii():
+            text = self._join("text", "", text)
+        if text:
+            self.text_length += len(text)
             if self.verdict is None:
                 # As `_put` does it, in fewer steps: this is what most events come to.
                 self._last_was_call, self.said_anything = False, True
-                self._queue.append(p.Text(whole))
+                self._queue.append(Text(text))
 
-    def tagged_text(self, text: str) -> None:
+    def tagged_text(self, text: str) -> bool:
         """See `Emitter`."""
         if self._tags is None:
             self._tags = ThinkTags()
-        if self._tags.is_over:
-            self.text(text)
-            return
         self._put_pieces(self._tags.feed(text))
+        return not self._tags.is_over
 
     def reasoning(self, text: str, *, restart: bool = False) -> None:
         """See `Emitter`."""
@@ -150,7 +148,7 @@ class Transmitter:
         known: dict[str, Any] = {name: value for name, value in tokens.items() if value is not None}
         if known:
             self._counts.update(known, source="partial" if partial else "measured")
-        if self._sent_metrics is None:
+        if self._sent_counts is None:
             # At once and not at the next drain: how the bytes were cut must not show in the particles.
             self._put_metrics()
 
@@ -280,10 +278,9 @@ class Transmitter:
         if self._tell_counts is not None:
             tell, self._tell_counts = self._tell_counts, None
             tell()
-        metrics = p.Metrics(**self._counts)
-        if metrics not in (_NO_METRICS, self._sent_metrics):
-            self._sent_metrics = metrics
-            self._put(metrics)
+        if self._counts and self._counts != self._sent_counts:
+            self._sent_counts = self._counts.copy()
+            self._put(p.Metrics(**self._counts))
 
     def _first_time(self, what: str, value: str) -> bool:
         if (what, value) in self._known:

@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from motes import particles as p
+from motes.costs import prompt_of
 from motes.dataclass import dataclass
 from motes.egress.message_json import cost_json, usage_json
 from motes.settings import Keepalive, ReasoningField
@@ -20,6 +21,7 @@ _SIGNATURE_FORMATS: Final = {
     "gemini-interactions": "google-interactions-v1",
     "openai-responses": "openai-responses-v1",
 }
+_NUMBERS: Final = frozenset({int, float, bool})
 GEMINI_FORMAT: Final = "google-gemini-v1"
 UNKNOWN_FORMAT: Final = "unknown"
 
@@ -99,7 +101,10 @@ def usage(metrics: p.Metrics | None) -> dict[str, Any] | None:
 
 def _source(metrics: p.Metrics | None) -> str | None:
     """Where the counts come from; told also where there is nothing to count."""
-    return metrics.source if metrics and (usage(metrics) or metrics.source == "none") else None
+    if metrics is None:
+        return None
+    is_counted = metrics.tokens_out is not None and prompt_of(metrics) is not None
+    return metrics.source if is_counted or metrics.source == "none" else None
 
 
 def extension(reply: Reply, facts: Facts, end: p.End) -> dict[str, Any]:
@@ -222,4 +227,4 @@ def told_details(rows: list[dict[str, Any]], hidden: bool) -> list[dict[str, Any
 
 def _known(**members: Any) -> dict[str, Any]:
     """The members that say something. Zero does; None and what is empty do not."""
-    return {name: value for name, value in members.items() if value not in (None, [], {}, "")}
+    return {name: value for name, value in members.items() if value or type(value) in _NUMBERS}

@@ -39,7 +39,7 @@ class Answer:
         if self.think_tags:
             if not self.spoken and words.lstrip().startswith("<"):
                 self.placeable = False
-            out.tagged_text(words)
+            self.think_tags = out.tagged_text(words)
         else:
             out.text(words)
         self.spoken += len(words)
@@ -136,8 +136,10 @@ class TextBlock(Block):
             self._words.append(words)
             self.answer.say(words, out)
 
-    def again(self, words: str, _: bytes, out: Emitter) -> None:
+    def again(self, words: str, padding: bytes, out: Emitter) -> None:
         """More of the text, as it mostly comes. See `Verse`."""
+        if padding and padding.strip(b" "):
+            raise ValueError("no padding")
         self._words.append(words)
         self.answer.say(words, out)
 

@@ -102,7 +102,7 @@ class MessagesParser:
         if type(block) is not blocks.TextBlock:
             return False
         block.say(words, out)
-        out.verse(words, Verse(_plain_text, block.again, _PADDING, b" "))
+        out.verse(words, Verse(_plain_text, block.again, _PADDING))
         return True
 
     def eof(self, out: Emitter) -> None:

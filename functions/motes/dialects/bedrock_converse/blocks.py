@@ -37,7 +37,7 @@ class Answer:
         if self.think_tags:
             if not self.spoken and words.lstrip().startswith("<"):
                 self.placeable = False
-            out.tagged_text(words)
+            self.think_tags = out.tagged_text(words)
         else:
             out.text(words)
         self.spoken += len(words)

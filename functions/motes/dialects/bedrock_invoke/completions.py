@@ -71,7 +71,7 @@ class CompletionParser:
 
     def _say(self, words: str, out: Emitter) -> None:
         if words and self._think_tags:
-            out.tagged_text(words)
+            self._think_tags = out.tagged_text(words)
         elif words:
             out.text(words)
 

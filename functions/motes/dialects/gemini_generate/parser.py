@@ -25,7 +25,6 @@ _LONGEST_DONE: Final = 64
 # The counts, to the member behind them or to the end of the line.
 _COUNTS: Final = re.compile(rb'[,{] *"usageMetadata": *({[^\r\n]*?})(?:, *"(?:model|response|create)|}\r?\n)')
 _ONE_DIGIT: Final = bytes.maketrans(b"23456789", b"1" * 8)
-_PRINTABLE: Final = bytes(range(0x20, 0x7F))
 _MEDIA: Final = ("audio", "image")
 _DETAILS: Final = frozenset(
     {
@@ -62,7 +61,7 @@ class GenerateParser:
                 self._parts.say(words, out)
                 self._on_later_usage(response.get("usageMetadata"), out)
                 if len(responses) == 1:
-                    out.verse(words, Verse(plain_text, self._again, _COUNTS, _PRINTABLE, "usageMetadata"))
+                    out.verse(words, Verse(plain_text, self._again, _COUNTS, "usageMetadata"))
             else:
                 self._on_response(response, out)
 
@@ -73,6 +72,8 @@ class GenerateParser:
             self._parts.say(words, out)
             self._uncounted = counts
             return
+        if b"\n" in counts or b"\r" in counts:
+            raise ValueError("counts over several lines")
         metadata = orjson.loads(counts) if counts else None
         self._parts.say(words, out)
         self._on_later_usage(metadata, out)

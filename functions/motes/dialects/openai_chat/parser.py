@@ -9,7 +9,6 @@ Sources: OpenAI API reference, "Chat completion chunk object", and the reference
 """
 
 import re
-import string
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -38,7 +37,6 @@ _SPOKEN: Final = frozenset({"role", "content", "refusal", "reasoning_details", *
 
 # Letters that hide how long the words are.
 _OBFUSCATION: Final = re.compile(rb'[,{] *"obfuscation": *"([A-Za-z0-9]*)"')
-_LETTERS: Final = (string.ascii_letters + string.digits).encode()
 
 # What of a delta is news.
 _READ: Final = {"increment": Said.add, "cumulative": Said.reach, "either": Said.extend}
@@ -83,7 +81,7 @@ class ChatParser:
             if self._identified and (words := plain_text(value)):
                 self._by_delta = True
                 self._again(words, b"", out)
-                out.verse(words, Verse(plain_text, self._again, _OBFUSCATION, _LETTERS))
+                out.verse(words, Verse(plain_text, self._again, _OBFUSCATION))
                 return
             for chunk in chunks_in(value):
                 self._on_chunk(chunk, out)
@@ -96,10 +94,16 @@ class ChatParser:
         if self._stopped is not None:
             self._close(out)
 
-    def _again(self, words: str, _: bytes, out: Emitter) -> None:
+    def _again(self, words: str, obfuscation: bytes, out: Emitter) -> None:
         """A chunk of text and nothing else, as most are. See `Verse`."""
+        if obfuscation and not obfuscation.isalnum():
+            raise ValueError("no obfuscation")
         self._chunks += 1
-        self._say(self._new(self._text, words), out)
+        news = self._new(self._text, words)
+        if self._tagged:
+            self._say(news, out)
+        elif news:
+            out.text(news)
 
     def _on_chunk(self, chunk: Mapping[str, Any], out: Emitter) -> None:
         self._chunks += 1
@@ -264,7 +268,7 @@ class ChatParser:
 
     def _say(self, value: str, out: Emitter) -> None:
         if value and self._tagged:
-            out.tagged_text(value)
+            self._tagged = out.tagged_text(value)
         elif value:
             out.text(value)
 

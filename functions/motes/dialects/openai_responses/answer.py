@@ -91,6 +91,6 @@ class Answer:
         self.spoke = True
         self._spoken += len(words)
         if self._tagged:
-            out.tagged_text(words)
+            self._tagged = out.tagged_text(words)
         else:
             out.text(words)
