@@ -86,8 +86,8 @@ class Pump:
             self._take(data[at:behind])
             at, stride = behind, max(_STRIDE, stride * 4)
             if self._refrain is not None and at < len(data) < self._room:
-                at += self._refrain.sing(data[at:], out)
-                stride = 0
+                sung = self._refrain.sing(data, out, at)
+                at, stride = sung, 0 if sung > at else stride
 
     def _take(self, data: bytes) -> None:
         out, demuxer = self.transmitter, self._demuxer

@@ -6,6 +6,7 @@ event with other words, since neither the framing nor JSON can tell the two apar
 guess: whatever differs in one byte more is left to the whole rule.
 """
 
+import json
 from typing import Final, Self
 
 from orjson import loads
@@ -16,6 +17,7 @@ from motes.emitter import Emitter, Verse
 _PROBE: Final = b'"\xef\xb7\x90"'
 """A text of one character, which is none."""
 _LESSONS: Final = 64
+_NEAR: Final = 4096
 
 
 class Refrain:
@@ -35,6 +37,9 @@ class Refrain:
     def of(cls, event: bytes, datum: bytes, words: str, verse: Verse) -> Self | None:
         """That of an event and its datum; None where the words cannot be told from the rest."""
         token = jsontext.dump_bytes(words)
+        if not words.isascii() and token not in event:
+            # As writers do that keep to ASCII.
+            token = json.dumps(words).encode()
         begin, _, end = event.partition(token)
         found = verse.filler.search(end) if verse.filler else None
         at, behind = found.span(1) if found else (len(end), len(end))
@@ -50,11 +55,11 @@ class Refrain:
         is_begun = event.startswith(self._begin) and event.endswith(self._end)
         return is_begun and event.find(self._middle, len(self._begin)) >= 0
 
-    def sing(self, data: bytes, out: Emitter) -> int:
-        """Say the events of this refrain that the bytes begin with; gives how many bytes that is."""
+    def sing(self, data: bytes, out: Emitter, at: int = 0) -> int:
+        """Say the events of this refrain that come there, one behind the other; gives where they end."""
         begin, middle, end, say = self._begin, self._middle, self._end, self._say
         before, between, behind = self._sizes
-        at, filler = 0, b""
+        filler = b""
         while data.startswith(begin, at):
             start = at + before
             quote = data.find(middle, start)
@@ -111,8 +116,12 @@ def last_event(data: bytes, datum: str, *, begins: bool) -> bytes:
 
 def end_of_event(data: bytes, at: int) -> int:
     """Behind the first empty line from there on, or at the end of the data."""
-    ends = [found + len(line) for line in (b"\n\n", b"\n\r\n") if (found := data.find(line, at)) >= 0]
-    return min(ends, default=len(data))
+    for until in (at + _NEAR, len(data)):
+        found = [(data.find(line, at, until), len(line)) for line in (b"\n\n", b"\n\r\n")]
+        ends = [place + size for place, size in found if place >= 0]
+        if ends:
+            return min(ends)
+    return len(data)
 
 
 def _is_read(datum: bytes, verse: Verse, has_filler: bool) -> bool:
