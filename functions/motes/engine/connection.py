@@ -119,7 +119,8 @@ class Connection(asyncio.Protocol):
         while (data := self.take()) is None:
             if until is not None and self._loop.time() >= until:
                 return None
-            await self._stirred(until)
+            if (waiting := self.waiting(until)) is not None:
+                await waiting
         return data
 
     def has_answered(self) -> bool:
