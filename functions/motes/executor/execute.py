@@ -163,10 +163,11 @@ class Attempt:
             return self._refuse()
         if encoding := exchange.encoding:
             try:
-                self._decoder = Decoder(encoding)
+                decoder = Decoder(encoding)
             except ValueError:
                 self._cut = unread(encoding)
                 return self._closed()
+            self._decoder = NOT_ENCODED if decoder.is_plain else decoder
         return self._listen()
 
     def _refuse(self) -> Turn:
