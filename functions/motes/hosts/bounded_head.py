@@ -3,9 +3,12 @@
 Must never count a body, and never answer behind an answer that has begun.
 """
 
-from typing import Final
+import asyncio
+from typing import Final, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from motes.hosts.joined_writes import JoinedWrites
 
 MAX_HEAD_BYTES: Final = 64 * 1024
 _REFUSAL: Final = (
@@ -24,12 +27,17 @@ class BoundedHeadProtocol(HttpToolsProtocol):
     """
 
     # In its dictionary they would be too many for Python to share the table of their names: 1.2 KiB more.
-    __slots__ = ("_ended", "_head", "_in_body")
+    __slots__ = ("_ended", "_head", "_in_body", "_joined")
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         self._head = 0
         self._in_body = self._ended = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """See asyncio."""
+        self._joined = JoinedWrites(transport)
+        super().connection_made(cast(asyncio.Transport, self._joined))
 
     def data_received(self, data: bytes) -> None:
         """See asyncio."""
@@ -51,6 +59,7 @@ class BoundedHeadProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """See httptools."""
         self._in_body, self._ended, self._head = True, True, 0
+        self._joined.join()
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:

@@ -1,0 +1,46 @@
+"""A transport that holds what begins an answer until the turn of the event loop is over.
+
+A server writes the head of an answer, the first piece and often the rest one by one, and each write is a call
+of the kernel and a packet. Must never change the order, nor keep anything longer than that one turn.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+
+class JoinedWrites:
+    """Stands for a transport of asyncio's. Call `join` before an answer begins."""
+
+    __slots__ = ("_loop", "_parts", "_transport", "write")
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._parts: list[bytes] = []
+        self._loop = asyncio.get_running_loop()
+        self.write: Callable[[bytes], None] = transport.write
+        """See asyncio. Mostly the transport's own: the pieces of a stream that is on its way lose no time."""
+
+    def __getattr__(self, name: str) -> Any:
+        """What is not about writing is the transport's own."""
+        return getattr(self._transport, name)
+
+    def join(self) -> None:
+        """What is written next goes out together with all that is written in the same turn."""
+        self.write = self._hold
+
+    def close(self) -> None:
+        """See asyncio. What was written before is sent."""
+        self._flush()
+        self._transport.close()
+
+    def _hold(self, data: bytes) -> None:
+        if not self._parts:
+            self._loop.call_soon(self._flush)
+        self._parts.append(data)
+
+    def _flush(self) -> None:
+        self.write = self._transport.write
+        parts, self._parts = self._parts, []
+        if parts:
+            self._transport.writelines(parts)
