@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 
@@ -161,6 +162,14 @@ def test_what_is_taken_out_of_the_list_for_a_vendor_knows_what_the_whole_list_kn
     taken = excerpt(row.priced_as or row.id, row.base_url or "-")
     assert taken.provider == provider
     assert taken.model(model) == provider.find_model(model, all_providers=whole.providers)
+
+
+def test_several_gateways_of_a_process_may_read_the_list_at_once():
+    names = ("openai", "anthropic", "google", "groq", "mistral", "deepseek", "cohere", "x-ai")
+    excerpt.cache_clear()
+    with ThreadPoolExecutor(len(names)) as threads:
+        found = list(threads.map(lambda name: excerpt(name, "-"), names))
+    assert [one.provider.id for one in found] == list(names)
 
 
 def test_of_the_list_only_what_a_vendor_needs_stays_in_memory():

@@ -11,6 +11,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from functools import lru_cache
 from importlib.machinery import SourcelessFileLoader
@@ -27,6 +28,8 @@ _DATA: Final = "genai_prices.data"
 _COMPILE: Final = "import py_compile, sys; py_compile.compile(sys.argv[1], sys.argv[2], doraise=True)"
 _SECONDS: Final = 60.0
 _MOST_EXCERPTS: Final = 100
+# One list at a time is in memory, whoever asks.
+_LOADING: Final = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +64,15 @@ def excerpt(name: str, url: str) -> Excerpt | None:
 
 def _providers() -> "list[Provider]":
     """All of them. Nobody but the caller keeps them."""
-    if _DATA not in sys.modules:
-        _compile_elsewhere()
-    from genai_prices.data import providers
+    with _LOADING:
+        if _DATA not in sys.modules:
+            _compile_elsewhere()
+        from genai_prices.data import providers
 
-    del sys.modules[_DATA]
-    # The package has its modules by name too.
-    vars(sys.modules["genai_prices"]).pop("data", None)
-    return providers
+        sys.modules.pop(_DATA, None)
+        # The package has its modules by name too.
+        vars(sys.modules["genai_prices"]).pop("data", None)
+        return providers
 
 
 def _compile_elsewhere() -> None:
