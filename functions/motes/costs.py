@@ -58,9 +58,10 @@ def is_countable(metrics: p.Metrics) -> bool:
 
 def prompt_of(metrics: p.Metrics) -> int | None:
     """All input: new, read from a cache, written to one. None where none of it is known."""
-    parts = (metrics.tokens_in, metrics.tokens_cache_read, metrics.tokens_cache_write)
-    known = [part for part in parts if part is not None]
-    return sum(known) if known else None
+    new, read, written = metrics.tokens_in, metrics.tokens_cache_read, metrics.tokens_cache_write
+    if read is None and written is None:
+        return new
+    return (new or 0) + (read or 0) + (written or 0)
 
 
 def cost_of(metrics: p.Metrics, price: Price | None, margin: Decimal) -> p.Cost | None:

@@ -13,7 +13,7 @@ from motes.demux.base import Demuxer, WireEvent
 from motes.demux.glued import unglued
 from motes.dialects.base import Parser
 from motes.errors import VendorError, truncated
-from motes.refrain import Listener, Refrain, end_of_event, last_event
+from motes.refrain import Listener, Refrain, end_of_event
 from motes.transmitter import Transmitter, Verdict
 from motes.vendor_errors import excerpt, html_page
 
@@ -52,8 +52,8 @@ class Pump:
         self.received += size
         if len(self._head) < _HEAD_BYTES:
             self._head += data[: _HEAD_BYTES - len(self._head)]
-        out, refrain = self.transmitter, self._refrain
-        if refrain is None or size >= self._room:
+        out = self.transmitter
+        if size >= self._room or (refrain := self._refrain or self._learnt(data, 0)) is None:
             self._read(data)
         elif (sung := refrain.sing(data, out)) < size:
             self._read(data[sung:])
@@ -85,9 +85,14 @@ class Pump:
             behind = end_of_event(data, at + stride)
             self._take(data[at:behind])
             at, stride = behind, max(_STRIDE, stride * 4)
-            if self._refrain is not None and at < len(data) < self._room:
-                sung = self._refrain.sing(data, out, at)
+            if at < len(data) < self._room and (refrain := self._refrain or self._learnt(data, at)):
+                sung = refrain.sing(data, out, at)
                 at, stride = sung, 0 if sung > at else stride
+
+    def _learnt(self, data: bytes, at: int) -> Refrain | None:
+        if self._listener.lesson is not None:
+            self._refrain = self._listener.taught(data, at)
+        return self._refrain
 
     def _take(self, data: bytes) -> None:
         out, demuxer = self.transmitter, self._demuxer
@@ -99,11 +104,9 @@ class Pump:
         self._room = demuxer.room
         if events:
             # Whatever the latest event was, it may be another one than the refrain's.
-            self._refrain = None
+            self._refrain = self._listener.lesson = None
             if out.latest_verse is not None and self._room:
-                datum = events[-1].data
-                event = last_event(data, datum, begins=begins)
-                self._refrain = self._listener.heard(*out.latest_verse, datum, event)
+                self._refrain = self._listener.heard(*out.latest_verse, events[-1].data, data, begins)
 
     def _parse(self, events: Iterable[WireEvent]) -> None:
         parse, out = self._parser.parse, self.transmitter

@@ -18,6 +18,8 @@ _PROBE: Final = b'"\xef\xb7\x90"'
 """A text of one character, which is none."""
 _LESSONS: Final = 64
 _NEAR: Final = 4096
+_ALIKE: Final = 24
+"""How much of an event tells at a glance that it is of another kind."""
 
 
 class Refrain:
@@ -34,13 +36,17 @@ class Refrain:
         self._sizes = len(begin), len(middle), len(end)
 
     @classmethod
-    def of(cls, event: bytes, datum: bytes, words: str, verse: Verse) -> Self | None:
-        """That of an event and its datum; None where the words cannot be told from the rest."""
+    def of(cls, event: bytes, words: str, verse: Verse, datum: bytes, later: bytes, at: int) -> Self | None:
+        """That of an event and its datum; None where the words cannot be told from the rest, or where what
+        comes later, there, does not begin with it.
+        """
         token = jsontext.dump_bytes(words)
         if not words.isascii() and token not in event:
             # As writers do that keep to ASCII.
             token = json.dumps(words).encode()
         begin, _, end = event.partition(token)
+        if not later.startswith(begin, at):
+            return None
         found = verse.filler.search(end) if verse.filler else None
         at, behind = found.span(1) if found else (len(end), len(end))
         filler = _PROBE if verse.member and found else end[at:behind]
@@ -81,32 +87,49 @@ class Refrain:
 
 
 class Listener:
-    """Knows the refrain of one stream, and learns it anew where it changes."""
+    """Knows the refrain of one stream, and learns it anew where it changes: not before something follows that
+    may be sung by it, since many an answer is one piece.
+    """
 
     def __init__(self) -> None:
+        self.lesson: tuple[str, Verse, str, bytes, bool] | None = None
+        """The latest event, where it may teach; whoever reads the next one clears it."""
         self._known: Refrain | None = None
         self._lessons = _LESSONS
 
-    def heard(self, words: str, verse: Verse, datum: str, event: bytes) -> Refrain | None:
-        """The refrain after an event that was these words and nothing else. `event` is all of it as it came,
-        to its empty line, or nothing where that is not at hand.
+    def heard(self, words: str, verse: Verse, datum: str, data: bytes, begins: bool) -> Refrain | None:
+        """The refrain after an event that was these words and nothing else, if it is known. It is the last one
+        of the data; `begins`: these do not go on with what came before.
         """
         known = self._known
-        if known is None or known.verse != verse or (event and not known.fits(event)):
-            known = None
-            if event and self._lessons:
-                self._lessons -= 1
-                known = Refrain.of(event, datum.encode(), words, verse)
-            self._known = known
-        return known
+        if known is not None and known.verse == verse:
+            event = last_event(data, datum, begins=begins)
+            if not event or known.fits(event):
+                return known
+        self._known = None
+        if self._lessons:
+            self.lesson = words, verse, datum, data, begins
+        return None
+
+    def taught(self, data: bytes, at: int) -> Refrain | None:
+        """What the latest event teaches, if what follows it, there, may be of its refrain."""
+        lesson, self.lesson = self.lesson, None
+        if lesson is None or data[at : at + _ALIKE] not in lesson[3]:
+            return None
+        words, verse, datum, heard, begins = lesson
+        if event := last_event(heard, datum, begins=begins):
+            self._lessons -= 1
+            self._known = Refrain.of(event, words, verse, datum.encode(), data, at)
+        return self._known
 
 
 def last_event(data: bytes, datum: str, *, begins: bool) -> bytes:
     """The last event of the data, to its empty line, or nothing where it is not whole or does not end with a
     datum of one line. `begins`: the data do not go on with what came before.
     """
+    line_of_data = datum.encode()
     for end in (b"\n\n", b"\r\n\r\n"):
-        tail = datum.encode() + end
+        tail = line_of_data + end
         if data.endswith(tail):
             line = len(data) - len(tail)
             before = max(data.rfind(b"\n\n", 0, line) + 2, data.rfind(b"\n\r\n", 0, line) + 3)
@@ -117,10 +140,11 @@ def last_event(data: bytes, datum: str, *, begins: bool) -> bytes:
 def end_of_event(data: bytes, at: int) -> int:
     """Behind the first empty line from there on, or at the end of the data."""
     for until in (at + _NEAR, len(data)):
-        found = [(data.find(line, at, until), len(line)) for line in (b"\n\n", b"\n\r\n")]
-        ends = [place + size for place, size in found if place >= 0]
-        if ends:
-            return min(ends)
+        plain, other = data.find(b"\n\n", at, until), data.find(b"\n\r\n", at, until)
+        if plain >= 0 and not 0 <= other < plain:
+            return plain + 2
+        if other >= 0:
+            return other + 3
     return len(data)
 
 

@@ -46,9 +46,14 @@ def parts_of(secret: str | None) -> tuple[str, ...]:
 def masked(text: str, secrets: Sequence[str]) -> str:
     """The text without the secrets, and without the head of one, as far as the text follows it."""
     for secret in secrets:
-        for form in (secret,) if _UNRESERVED.fullmatch(secret) else (secret, quote(secret, safe="")):
+        for form in _forms(secret):
             text = _without(text, form)
     return text
+
+
+def _forms(secret: str) -> tuple[str, ...]:
+    """As it is, and as it is quoted in a URL."""
+    return (secret,) if _UNRESERVED.fullmatch(secret) else (secret, quote(secret, safe=""))
 
 
 def without_secrets(particle: p.Particle, secrets: Sequence[str]) -> p.Particle:
@@ -61,6 +66,37 @@ def without_secrets(particle: p.Particle, secrets: Sequence[str]) -> p.Particle:
         error = error_without(particle.error, secrets)
         changes |= {"error": error} if error is not particle.error else {}
     return replace(particle, **changes) if changes else particle
+
+
+class Secrecy:
+    """Does the same for all particles of one run. What begins no secret anywhere, as mostly, is looked at once
+    and goes on as it is.
+    """
+
+    __slots__ = ("_heads", "_secrets")
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        self._secrets = secrets
+        heads = {form[:_TELLING].lower() for secret in secrets for form in _forms(secret)}
+        self._heads = list(heads) if all(map(str.isascii, heads)) else [""]
+
+    def __repr__(self) -> str:
+        return "Secrecy(...)"
+
+    def kept(self, particle: p.Particle) -> p.Particle:
+        """The particle as it may be told: see `without_secrets`."""
+        names, heads = _WORDS.get(type(particle)), self._heads
+        if names is None or not heads:
+            return particle
+        if type(particle) is p.Issue:
+            return without_secrets(particle, self._secrets)
+        for name in names:
+            if words := getattr(particle, name):
+                lowered = words.lower()
+                for head in heads:
+                    if head in lowered or not words.isascii():
+                        return without_secrets(particle, self._secrets)
+        return particle
 
 
 def error_without(error: VendorError, secrets: Sequence[str]) -> VendorError:

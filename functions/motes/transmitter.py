@@ -145,7 +145,9 @@ class Transmitter:
 
     def usage(self, *, partial: bool = False, **tokens: float | None) -> None:
         """See `Emitter`."""
-        known: dict[str, Any] = {name: value for name, value in tokens.items() if value is not None}
+        known: dict[str, Any] = tokens
+        if None in tokens.values():
+            known = {name: value for name, value in tokens.items() if value is not None}
         if known:
             self._counts.update(known, source="partial" if partial else "measured")
         if self._sent_counts is None:
@@ -259,7 +261,8 @@ class Transmitter:
         if self.verdict is not None:
             return
         self._last_was_call = False
-        self.said_anything = self.said_anything or p.is_visible(particle)
+        if not self.said_anything:
+            self.said_anything = p.is_visible(particle)
         self._queue.append(particle)
 
     def _put_pieces(self, pieces: Iterator[tuple[str, str]]) -> None:

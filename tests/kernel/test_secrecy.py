@@ -6,7 +6,7 @@ import pytest
 
 from motes import particles as p
 from motes.errors import VendorError
-from motes.secrecy import masked, parts_of, without_secrets
+from motes.secrecy import Secrecy, masked, parts_of, without_secrets
 from motes.vendor_errors import excerpt
 
 KEY = "sk-SECRET-abc/def+ghi=jklmnopqrstuvwxyz"
@@ -55,6 +55,29 @@ CONTROL = [
 def test_every_word_of_a_control_particle_is_looked_at(particle):
     assert KEY not in repr(without_secrets(particle, parts_of(KEY)))
     assert without_secrets(particle, ()) is particle
+
+
+FORMS = [KEY, KEY.upper(), quote(KEY, safe=""), KEY[:8], KEY[:7], "İ" + KEY[:8], "İ", "", None]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("secret", [KEY, AWS, "sk-Ünicode-" + KEY, "short", None])
+def test_what_looks_once_says_what_the_whole_rule_says(form, secret):
+    secrecy = Secrecy(parts_of(secret))
+    for around in ("{}", "bad key {} and " + str(secret), "{}" + str(secret).lower()):
+        words = form if form is None else around.format(form)
+        said = [p.End("issue-dialect", None, words, "stop"), p.End("issue-dialect", None, None, words)]
+        if words is not None:
+            error = VendorError(message="no", kind="quota", details={words: [{"a": words}]})
+            said += [
+                p.Warn(words, "x"),
+                p.ModelName(words),
+                p.Text(words),
+                p.Issue("dialect-issue", "", error),
+            ]
+        for particle in said:
+            assert secrecy.kept(particle) == without_secrets(particle, parts_of(secret))
+    assert "sk-" not in repr(secrecy)
 
 
 def test_every_field_of_an_error_is_looked_at():

@@ -83,16 +83,21 @@ class SSEDemuxer:
 
     def _take(self, data: bytes, out: list[WireEvent]) -> None:
         """What comes between two events is mostly whole ones, of a line or two."""
-        events = data.split(b"\n\n")
+        events, limit = data.split(b"\n\n"), self._limit
         rest = events.pop()
         for event in events:
             head, mark, payload = event.rpartition(b"\ndata: ")
+            name = None
             if mark:
                 is_plain = head.startswith(b"event: ") and b"\n" not in head
+                name = head[7:].decode("utf-8", "replace")
             else:
                 is_plain, payload = event.startswith(b"data: "), event[6:]
-            if is_plain and b"\n" not in payload and len(event) < self._limit:
-                self._give(payload, head[7:].decode("utf-8", "replace") if mark else None, out)
+            if is_plain and b"\n" not in payload and len(event) < limit:
+                # As `_give` does it.
+                text = payload.decode("utf-8", "replace")
+                if text and not text.isspace():
+                    out.append(WireEvent(text, name, self._id))
             else:
                 self._split(event + b"\n\n", out)
                 if self.error is not None:
@@ -155,10 +160,7 @@ class SSEDemuxer:
 
     def _give(self, data: bytes, name: str | None, out: list[WireEvent]) -> None:
         """Decoded whole: a character cut between reads, or between lines, is never damaged."""
-        try:
-            text = data.decode()
-        except UnicodeDecodeError:
-            text = data.decode("utf-8", "replace")
+        text = data.decode("utf-8", "replace")
         if text and not text.isspace():
             out.append(WireEvent(text, name, self._id))
 

@@ -24,7 +24,7 @@ from motes.executor.run import Batch, Options, Pulse, Run
 from motes.executor.stopwatch import Stopwatch
 from motes.executor.transforming import transformed
 from motes.executor.watchdog import last_words, watched
-from motes.secrecy import without_secrets
+from motes.secrecy import Secrecy
 
 
 async def run(
@@ -123,6 +123,7 @@ class _Telling:
 
     def __init__(self, run: Run, now: float) -> None:
         self._run = run
+        self._kept = Secrecy(run.dispatch.secrets).kept
         self._watch = Stopwatch(now, run.options.price, run.dispatch.prompt_tokens)
         self.took_words = self._watch.took_words
         """See `Stopwatch`; such a batch leaves the executor as it is."""
@@ -130,7 +131,8 @@ class _Telling:
 
     def told(self, batch: Batch, now: float) -> Batch:
         """The batch as it leaves the executor."""
-        out, words = list[p.Particle](), list[p.Particle]()
+        out: Batch = []
+        words: Batch = []
         for particle in batch:
             if type(particle) is p.Text:
                 # Most are: an answer's own words are never looked at.
@@ -147,16 +149,20 @@ class _Telling:
 
     def _tell(self, particle: p.Particle, now: float, out: Batch) -> None:
         """What is no text, after what must be told before it."""
-        shown = without_secrets(particle, self._run.dispatch.secrets)
-        if isinstance(shown, _TURNS) and not self._goes_on_elsewhere(shown):
+        shown = self._kept(particle)
+        if isinstance(shown, _TURNS):
+            self._turn(shown, now, out)
+        elif isinstance(shown, p.Warn) and shown.code != _OURS:
+            self._run.observer.warned(self._run.dispatch.label, shown)
+        out.append(self._watch.stamped(shown, now))
+
+    def _turn(self, shown: p.End | p.Issue | p.Note, now: float, out: Batch) -> None:
+        if not self._goes_on_elsewhere(shown):
             out += self._watch.last_metrics(shown, now)
         if isinstance(shown, p.End):
             self._end = shown
         elif isinstance(shown, p.Issue):
             self._run.observer.failed(self._run.dispatch.label, shown)
-        elif isinstance(shown, p.Warn) and shown.code != _OURS:
-            self._run.observer.warned(self._run.dispatch.label, shown)
-        out.append(self._watch.stamped(shown, now))
 
     def _goes_on_elsewhere(self, particle: p.Particle) -> bool:
         """Whether it may be that only our line to a run ends. An estimate would be a particle more than

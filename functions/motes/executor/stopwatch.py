@@ -13,7 +13,7 @@ from motes.dataclass import replace
 from motes.estimates import size_of, tokens_of
 from motes.reassembly import add_metrics
 
-_FROM_THE_VENDOR: Final = (p.ModelName, p.ResponseId, p.HandleSet, p.ProviderInfra)
+_FROM_THE_VENDOR: Final = frozenset({p.ModelName, p.ResponseId, p.HandleSet, p.ProviderInfra})
 """What shows that an answer has begun, although nothing of it can be read."""
 
 
@@ -57,18 +57,19 @@ class Stopwatch:
 
     def stamped(self, particle: p.Particle, now: float) -> p.Particle:
         """The particle to give on: `Metrics` with its times and its cost, anything else as it is."""
+        kind = type(particle)
         if isinstance(particle, p.Metrics):
             return self._on_metrics(particle, now)
-        if isinstance(particle, p.Note):
+        if kind in _FROM_THE_VENDOR:
+            self._has_begun = True
+        elif isinstance(particle, p.Note):
             self._earlier = self._sum(self._whole(good=True))
             self._reset()
         elif isinstance(particle, p.RetryReset):
             self._reset()
-        elif p.is_visible(particle) or isinstance(particle, p.ToolCallArguments):
+        elif kind is p.ToolCallArguments or p.is_visible(particle):
             self._uncounted += size_of(particle)
             self._on_something(now)
-        elif isinstance(particle, _FROM_THE_VENDOR):
-            self._has_begun = True
         return particle
 
     def last_metrics(self, particle: p.End | p.Issue | p.Note, now: float) -> list[p.Particle]:
@@ -77,14 +78,15 @@ class Stopwatch:
         if whole is None or (not self._is_stale and self._is_told(whole)):
             return []
         self._sent, self._is_stale = whole, False
-        return [self._timed(whole, now)]
+        return [self._timed(whole, whole.cost, now)]
 
     def total(self, end: p.End, now: float) -> p.Metrics:
         """What the whole run used, all its segments added. Of a run that its vendor refused, nothing is
         known: the counts are None, and `source` says estimated.
         """
         known = self._sum(self._whole(good=_is_good(end)))
-        return self._timed(known or p.Metrics(source="estimated"), now)
+        known = known or p.Metrics(source="estimated")
+        return self._timed(known, known.cost, now)
 
     def _on_something(self, now: float) -> None:
         """A piece of the answer; where metrics came last, they are no longer the whole truth."""
@@ -96,8 +98,8 @@ class Stopwatch:
         if told.tokens_out is not None:
             self._uncounted = 0
         self._told = told
-        self._sent = self._priced(told)
-        return self._timed(self._sent, now)
+        self._sent = told
+        return self._timed(told, self._price(told), now)
 
     def _reset(self) -> None:
         self._told = self._sent = None
@@ -147,14 +149,13 @@ class Stopwatch:
         cost = self._price(metrics)
         return metrics if cost is metrics.cost else replace(metrics, cost=cost)
 
-    def _timed(self, metrics: p.Metrics, now: float) -> p.Metrics:
-        first = self._first
-        return replace(
-            metrics,
-            start_ms=None if first is None else round((first - self._started) * 1000),
-            inner_ms=None if first is None else round((now - first) * 1000),
-            all_ms=round((now - self._started) * 1000),
-        )
+    def _timed(self, metrics: p.Metrics, cost: p.Cost | None, now: float) -> p.Metrics:
+        started, first = self._started, self._first
+        all_ms = round((now - started) * 1000)
+        if first is None:
+            return replace(metrics, start_ms=None, inner_ms=None, all_ms=all_ms, cost=cost)
+        start_ms, inner_ms = round((first - started) * 1000), round((now - first) * 1000)
+        return replace(metrics, start_ms=start_ms, inner_ms=inner_ms, all_ms=all_ms, cost=cost)
 
 
 def _is_good(particle: p.End | p.Issue | p.Note) -> bool:

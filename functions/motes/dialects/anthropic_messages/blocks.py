@@ -53,8 +53,10 @@ class Answer:
     def hold(self, container: object, out: Emitter) -> None:
         """The container the vendor runs code in, where an event names one."""
         found = obj(container)
+        if not found:
+            return
         self.container = text(found.get("id")) or self.container
-        if self.container and found:
+        if self.container:
             expires = text(found.get("expires_at")) or None
             self.keep("container", {"id": self.container, "expiresAt": expires}, out)
 

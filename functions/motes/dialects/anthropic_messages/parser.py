@@ -8,7 +8,7 @@ complete before `message_delta` gave a stop reason or `message_stop` came. Sourc
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from motes import jsontext
@@ -46,6 +46,14 @@ _BLOCKS: Final[Mapping[str, type[blocks.Block]]] = {
 # What a delta that comes without its block must belong to.
 _BLOCK_OF_DELTA: Final = {"text_delta": "text", "citations_delta": "text", "thinking_delta": "thinking"}
 
+# What is counted, and what we call it.
+_COUNTS: Final = (
+    ("input_tokens", "tokens_in"),
+    ("cache_read_input_tokens", "tokens_cache_read"),
+    ("cache_creation_input_tokens", "tokens_cache_write"),
+    ("output_tokens", "tokens_out"),
+)
+
 _LONGEST_DONE: Final = 64
 
 # Spaces that hide how long the words are.
@@ -68,32 +76,14 @@ class MessagesParser:
 
     def parse(self, event: WireEvent, out: Emitter) -> None:
         """See `Parser`."""
-        data = _read(event)
-        if not self._went_on(data, event.name, out):
-            self._on_event(data, event.name, out)
-
-    def _on_event(self, data: dict[str, Any], name: str | None, out: Emitter) -> None:
-        match _kind(data, name):
-            case "content_block_delta":
-                self._on_delta(cast("wire.BlockDelta", data), out)
-            case "content_block_start":
-                self._on_block(cast("wire.BlockStart", data), out)
-            case "content_block_stop":
-                self._on_block_stop(data, out)
-            case "message_start":
-                self._on_start(obj(data.get("message")), out)
-            case "message_delta":
-                self._on_message_delta(cast("wire.MessageDelta", data), out)
-            case "message_stop":
-                self._on_stop(out)
-            case "message":
-                self._on_whole(data, out)
-            case "error":
-                out.issue(from_body(data))
-            case "ping":
-                pass
-            case other:
-                out.warn("unknown_event", f"an upstream event of type {excerpt(other, 40)!r} was skipped")
+        data, name = _read(event), event.name
+        if data.get("type") != "content_block_delta" or not self._went_on(data, name, out):
+            kind = _kind(data, name)
+            handler = _HANDLERS.get(kind)
+            if handler is not None:
+                handler(self, data, out)
+            elif kind != "ping":
+                out.warn("unknown_event", f"an upstream event of type {excerpt(kind, 40)!r} was skipped")
 
     def _went_on(self, data: Json, name: str | None, out: Emitter) -> bool:
         """Whether the event was more of a block of text, and nothing else; then it was said."""
@@ -108,7 +98,7 @@ class MessagesParser:
     def eof(self, out: Emitter) -> None:
         """See `Parser`. A pause is a pause, also where the last event was lost."""
         if self._paused:
-            self._on_stop(out)
+            self._on_stop({}, out)
 
     def _on_whole(self, body: Json, out: Emitter) -> None:
         if self._started:
@@ -116,7 +106,13 @@ class MessagesParser:
             return
         self._on_start(body, out)
         self._on_message_delta({"delta": cast("wire.StopDelta", body), "usage": body.get("usage", {})}, out)
-        self._on_stop(out)
+        self._on_stop({}, out)
+
+    def _on_message_start(self, data: Json, out: Emitter) -> None:
+        self._on_start(obj(data.get("message")), out)
+
+    def _on_error(self, data: Json, out: Emitter) -> None:
+        out.issue(from_body(data))
 
     def _on_start(self, raw: Json, out: Emitter) -> None:
         if self._started:
@@ -172,10 +168,10 @@ class MessagesParser:
 
     def _on_message_delta(self, event: wire.MessageDelta, out: Emitter) -> None:
         self._settle(out)
-        delta = event.get("delta")
-        self._answer.hold(obj(delta).get("container"), out)
+        delta = obj(event.get("delta"))
+        self._answer.hold(delta.get("container"), out)
         _say_usage(event.get("usage"), out, partial=False)
-        self._say_stop(text(obj(delta).get("stop_reason")), obj(obj(delta).get("stop_details")), out)
+        self._say_stop(text(delta.get("stop_reason")), obj(delta.get("stop_details")), out)
 
     def _say_stop(self, word: str, details: Json, out: Emitter) -> None:
         if not word:
@@ -186,10 +182,10 @@ class MessagesParser:
             out.warn(
                 "unknown_stop_reason", f"the unknown stop reason {excerpt(word, 40)!r} counts as a plain stop"
             )
-        detail = text(details.get("explanation")) or text(details.get("category"))
-        out.stop(_STOPS.get(word, "ok"), native=word, detail=excerpt(detail) or None)
+        detail = text(details.get("explanation")) or text(details.get("category")) if details else ""
+        out.stop(_STOPS.get(word, "ok"), native=word, detail=excerpt(detail) or None if detail else None)
 
-    def _on_stop(self, out: Emitter) -> None:
+    def _on_stop(self, _: Json, out: Emitter) -> None:
         self._settle(out)
         self._say_stop(self._early_stop, {}, out)
         if self._paused:
@@ -209,6 +205,18 @@ class MessagesParser:
         """Close the latest block where the vendor did not."""
         if self._blocks:
             self._blocks[-1].close(out)
+
+
+_HANDLERS: Final[Mapping[str, Callable[[MessagesParser, Any, Emitter], None]]] = {
+    "content_block_delta": MessagesParser._on_delta,
+    "content_block_start": MessagesParser._on_block,
+    "content_block_stop": MessagesParser._on_block_stop,
+    "message_start": MessagesParser._on_message_start,
+    "message_delta": MessagesParser._on_message_delta,
+    "message_stop": MessagesParser._on_stop,
+    "message": MessagesParser._on_whole,
+    "error": MessagesParser._on_error,
+}
 
 
 def _plain_text(data: Json) -> str:
@@ -234,10 +242,10 @@ def _read(event: WireEvent) -> dict[str, Any]:
 
 def _kind(data: Json, name: str | None) -> str:
     """The event's type; an error may come without one, and so may a whole answer."""
-    kind = text(data.get("type"))
+    kind = data.get("type")
     if name == "error" or data.get("error"):
         return "error"
-    if kind:
+    if type(kind) is str and kind:
         return kind
     if isinstance(data.get("content"), list) and text(data.get("role")):
         return "message"
@@ -250,21 +258,21 @@ def _index(event: Json | wire.BlockStart | wire.BlockDelta) -> object:
 
 
 def _say_usage(raw: object, out: Emitter, *, partial: bool) -> None:
-    usage = cast("wire.Usage", obj(raw))
-    written, lasting = count(usage.get("cache_creation_input_tokens")), obj(usage.get("cache_creation"))
-    if written is None:
+    usage, told = obj(raw), dict[str, float | None]()
+    for name, ours in _COUNTS:
+        value = usage.get(name)
+        if type(value) is int and 0 <= value < 2**53:
+            told[ours] = value
+    if lasting := obj(usage.get("cache_creation")):
         split = [count(value) for value in lasting.values()]
-        written = sum(value for value in split if value is not None) if any(split) else None
-    out.usage(
-        partial=partial,
-        tokens_in=count(usage.get("input_tokens")),
-        tokens_cache_read=count(usage.get("cache_read_input_tokens")),
-        tokens_cache_write=written,
-        tokens_cache_write_1h=count(lasting.get("ephemeral_1h_input_tokens")),
-        tokens_out=count(usage.get("output_tokens")),
-        tokens_out_reasoning=count(obj(usage.get("output_tokens_details")).get("thinking_tokens")),
-        cost_cents=_cents(usage.get("cost")),
-    )
+        if any(split):
+            told.setdefault("tokens_cache_write", sum(value for value in split if value is not None))
+        told["tokens_cache_write_1h"] = count(lasting.get("ephemeral_1h_input_tokens"))
+    if details := obj(usage.get("output_tokens_details")):
+        told["tokens_out_reasoning"] = count(details.get("thinking_tokens"))
+    if "cost" in usage:
+        told["cost_cents"] = _cents(usage["cost"])
+    out.usage(partial=partial, **told)
 
 
 def _cents(dollars: object) -> float | None:
