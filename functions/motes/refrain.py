@@ -98,8 +98,8 @@ class Listener:
         self._lessons = _LESSONS
 
     def heard(self, words: str, verse: Verse, datum: str, data: bytes, begins: bool) -> Refrain | None:
-        """The refrain after an event that was these words and nothing else, if it is known. It is the last one
-        of the data; `begins`: these do not go on with what came before.
+        """The refrain after an event that was these words and nothing else, if it is known. The event is the
+        last one of the data; `begins`: these do not go on with what came before.
         """
         known = self._known
         if known is not None and known.verse == verse:

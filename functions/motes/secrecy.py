@@ -69,8 +69,8 @@ def without_secrets(particle: p.Particle, secrets: Sequence[str]) -> p.Particle:
 
 
 class Secrecy:
-    """Does the same for all particles of one run. What begins no secret anywhere, as mostly, is looked at once
-    and goes on as it is.
+    """Does the same for all particles of one run. What holds the beginning of no secret, as mostly, is looked
+    at once and goes on as it is.
     """
 
     __slots__ = ("_heads", "_secrets")
