@@ -7,6 +7,7 @@ leave the headers or the URL of the one request it is for.
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from datetime import datetime
+from functools import partial
 from typing import Final, Literal, TypeAlias
 from urllib.parse import quote
 
@@ -186,6 +187,7 @@ class Plan:
             written = jsontext.cut_to_size(body.written or jsontext.dump_bytes(body.json))
         except (jsontext.TooDeep, RecursionError):
             raise InvalidRequest("the request is nested too deeply to be sent") from None
+        told = (*changes, *body.warnings)
         # What is wrong with the request is told before what is wrong with the row.
         way = self._way = self._way or _way(vendor, dialect, self.model, self.secret)
         return Dispatch(
@@ -193,17 +195,17 @@ class Plan:
             model=self.model,
             dialect=dialect.name,
             request=self._request(way, body, written),
-            demuxer=lambda: dialect.demuxer(max_event_bytes),
-            parser=lambda: dialect.parser(quirks),
+            demuxer=partial(dialect.demuxer, max_event_bytes),
+            parser=partial(dialect.parser, quirks),
             sign=way.sign,
             timeouts=vendor.timeouts,
-            warnings=tuple(dict.fromkeys((*changes, *body.warnings))),
+            warnings=tuple(dict.fromkeys(told)) if told else (),
             error_kinds=quirks.error_kinds,
             context=request.motes.context,
             creates_run=_creates_run(vendor, dialect, body),
             tool_names=names,
             secrets=way.secrets,
-            prompt_tokens=lambda: prompt_tokens(request),
+            prompt_tokens=partial(prompt_tokens, request),
         )
 
     def _request(self, way: "_Way", body: UpstreamBody, written: bytes) -> UpstreamRequest:

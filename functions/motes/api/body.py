@@ -10,7 +10,7 @@ from typing import Final
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.types import Receive
+from starlette.types import Message, Receive
 
 from motes import jsontext
 from motes.api.choices import TABLE
@@ -37,7 +37,7 @@ async def read_body(headers: Mapping[str, str], receive: Receive, limit: int) ->
         raise _too_large(limit)
     parts, size, more = list[bytes](), 0, True
     while more:
-        part, more = await _next_part(receive)
+        part, more = _part_in(await receive())
         size += len(part)
         if size > limit:
             parts.clear()
@@ -45,7 +45,7 @@ async def read_body(headers: Mapping[str, str], receive: Receive, limit: int) ->
                 await discard(headers, receive)
             raise _too_large(limit)
         parts.append(part)
-    return b"".join(parts)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _too_large(limit: int) -> HTTPException:
@@ -70,13 +70,12 @@ async def discard(headers: Mapping[str, str], receive: Receive) -> None:
     with suppress(TimeoutError, ClientDisconnect):
         async with asyncio.timeout(_DISCARD_SECONDS):
             while more and left >= 0:
-                part, more = await _next_part(receive)
+                part, more = _part_in(await receive())
                 left -= len(part)
 
 
-async def _next_part(receive: Receive) -> tuple[bytes, bool]:
-    """The next part, and whether more are to come. Raises ClientDisconnect."""
-    message = await receive()
+def _part_in(message: Message) -> tuple[bytes, bool]:
+    """A part of the body, and whether more are to come. Raises ClientDisconnect."""
     if message["type"] == "http.disconnect":
         raise ClientDisconnect
     return message.get("body", b""), message.get("more_body", False)

@@ -7,6 +7,7 @@ was; a word that is no longer known counts as none, since whoever asks cannot me
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final, get_args
 
@@ -48,7 +49,7 @@ def chosen(
     """The choices of a request; `body` is its `motes` object. Raises InvalidRequest for one that is none."""
     # Most requests choose nothing.
     if not stored and _NAMES.isdisjoint(body) and _HEADERS.isdisjoint(headers):
-        return Choices(**dict(zip(TABLE, _DEFAULTS(settings), strict=True)))
+        return _choices(_DEFAULTS(settings))
     return Choices(**{name: _nearest(name, body, headers, stored, settings) for name in TABLE})
 
 
@@ -68,6 +69,11 @@ def checked(words: Mapping[str, str]) -> dict[str, str]:
             )
         _meant(name, word, name)
     return dict(words)
+
+
+@lru_cache(maxsize=16)
+def _choices(values: tuple[Any, ...]) -> Choices:
+    return Choices(**dict(zip(TABLE, values, strict=True)))
 
 
 _NAMES: Final = frozenset(TABLE)

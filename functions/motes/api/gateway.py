@@ -3,10 +3,10 @@
 Must never hold state of a request. What it holds lives as long as the process.
 """
 
-import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
+from os import urandom
 from typing import TYPE_CHECKING
 
 import httpx
@@ -53,7 +53,7 @@ def new_run_id() -> str:
     """A run's id: its millisecond and 64 random bits, so that what is kept at one time lies in one place of a
     file (as RFC 9562 has it of its version 7). No id opens anything by itself.
     """
-    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(8)}"
+    return f"{time.time_ns() // 1_000_000:012x}{urandom(8).hex()}"
 
 
 def _idle_rotation() -> Rotation:

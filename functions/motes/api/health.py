@@ -81,7 +81,12 @@ class HealthObserver:
 
     def is_due(self) -> bool:
         """Whether there is anything to store."""
-        return bool(self._due())
+        now = self._now()
+        for heard in (self._successes, self._heard):
+            for vendor in heard:
+                if self._is_its_turn(vendor, now):
+                    return True
+        return False
 
     async def write(self) -> None:
         """Store what was heard of the vendors whose minute is over. Never raises."""
@@ -104,13 +109,13 @@ class HealthObserver:
         return succeeded.merged(self._heard.pop(vendor, succeeded))
 
     def _due(self) -> list[str]:
-        """The vendors of which something is to be stored. A clock that was set back makes them due, too."""
+        """The vendors of which something is to be stored."""
         heard, now = self._successes.keys() | self._heard.keys(), self._now()
-        return [
-            vendor
-            for vendor in heard
-            if not 0 <= now - self._written_at.get(vendor, _NEVER) < INTERVAL_SECONDS
-        ]
+        return [vendor for vendor in heard if self._is_its_turn(vendor, now)]
+
+    def _is_its_turn(self, vendor: str, now: float) -> bool:
+        # A clock that was set back makes it due, too.
+        return not 0 <= now - self._written_at.get(vendor, _NEVER) < INTERVAL_SECONDS
 
 
 def _vendor(label: str) -> str:

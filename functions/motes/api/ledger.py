@@ -108,9 +108,7 @@ class Ledger:
 
     async def _write(self, entries: list[_Entry]) -> None:
         labels = {entry.label for entry in entries if not entry.has_price}
-        await self._wait_for_prices(labels)
-        # A price that comes from now on is one for the next time.
-        unknown = {label for label in labels if not self._prices.is_settled(label)}
+        unknown = await self._wait_for_prices(labels)
         try:
             await self._store.add([self._row(entry) for entry in entries])
         except StoreError as error:
@@ -123,17 +121,24 @@ class Ledger:
                 # One that was counted again meanwhile is written the next time.
                 del self._entries[entry.run.id]
 
-    async def _wait_for_prices(self, labels: set[str]) -> None:
-        waiting = [self._prices.settled(label) for label in labels if not self._prices.is_settled(label)]
-        if not waiting:
-            return
+    async def _wait_for_prices(self, labels: set[str]) -> set[str]:
+        """Gives those that are not known in time: what comes from then on is for the next time."""
+        unknown = self._unsettled(labels)
+        if not unknown:
+            return unknown
         with suppress(TimeoutError):
             async with asyncio.timeout(_PRICE_SECONDS):
-                await asyncio.gather(*waiting)
+                await asyncio.gather(*map(self._prices.settled, unknown))
+        return self._unsettled(unknown)
+
+    def _unsettled(self, labels: set[str]) -> set[str]:
+        return {label for label in labels if not self._prices.is_settled(label)}
 
     def _row(self, entry: _Entry) -> UsageRow:
         run, metrics = entry.run, entry.metrics
-        cost = metrics.cost if entry.has_price else self._prices.pricing(entry.label)(metrics)
+        cost = metrics.cost
+        if cost is None and not entry.has_price:
+            cost = self._prices.cost(entry.label, metrics)
         return UsageRow(
             run=run.id,
             at=run.created,

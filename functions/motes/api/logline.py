@@ -6,6 +6,8 @@ Must never be given a body, a key, a header or a URL.
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
+from types import NoneType
 from typing import Any, Final
 
 _FIELD_CHARS: Final = 300
@@ -14,8 +16,11 @@ _FIELD_CHARS: Final = 300
 
 # Printable ASCII without blanks, quotes, equals signs and backslashes.
 _PLAIN: Final = r"[!#-<>-\[\]-~]"
-# Stands for a value of which a look is not enough.
-_OTHER: Final = " "
+# How a value is written; of what is none of these a look is not enough, and its blanks say so.
+_NOTHING: Final = "%.0s"
+_OTHER: Final = "  %.0s"
+_WAYS: Final[Mapping[type, str]] = {str: "%s", int: "%d", float: "%.3f", NoneType: _NOTHING}
+_NAMELESS: Final = frozenset({_NOTHING, _OTHER})
 _is_plain: Final = re.compile(f"{_PLAIN}+").fullmatch
 _is_plain_line: Final = re.compile(rf"\w+(?: \w+={_PLAIN}{{1,{_FIELD_CHARS}}})*", re.ASCII).fullmatch
 
@@ -34,22 +39,27 @@ class LogLine(str):
 
 def logline(event: str, **fields: Any) -> LogLine:
     """The line. A field that is None is left out; a value with white space or quotes in it is quoted."""
-    told = [
-        f"{name}={value}"
-        if (kind := type(value)) is str or kind is int
-        else f"{name}={value:.3f}"
-        if kind is float
-        else _OTHER
-        for name, value in fields.items()
-        if value is not None
-    ]
+    values = tuple(fields.values())
+    form, told = _form(event, tuple(fields), tuple(map(type, values)))
     # One look at all of it: where there is one equals sign for each field, no value has one.
-    text = " ".join([event, *told])
-    if text.count("=") != len(told) or not _is_plain_line(text):
+    text = form % values
+    if text.count("=") != told or not _is_plain_line(text):
         text = _quoted(event, fields)
     line = LogLine(text)
     line.event, line._given = event, fields
     return line
+
+
+@lru_cache(maxsize=256)
+def _form(event: str, names: tuple[str, ...], kinds: tuple[type, ...]) -> tuple[str, int]:
+    """The form of a line whose fields are of these classes, and how many of them are told. It names all of
+    them: of one that is None it writes nothing.
+    """
+    ways = [_WAYS.get(kind, _OTHER) for kind in kinds]
+    literal = [name.replace("%", "%%") for name in (event, *names)]
+    told = zip(literal[1:], ways, strict=True)
+    parts = [way if way in _NAMELESS else f" {name}={way}" for name, way in told]
+    return "".join([literal[0], *parts]), len(parts) - ways.count(_NOTHING)
 
 
 def _quoted(event: str, fields: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from motes import particles as p
@@ -65,10 +66,11 @@ class PriceBook:
     def pricing(self, label: str) -> Pricing:
         """How a run of that model is priced, with what is known when it is asked."""
 
-        def cost(metrics: p.Metrics) -> p.Cost | None:
-            return cost_of(metrics, self._price(label), self.margin)
+        return partial(self.cost, label)
 
-        return cost
+    def cost(self, label: str, metrics: p.Metrics) -> p.Cost | None:
+        """What a run of that model costs, with what is known now."""
+        return cost_of(metrics, self._price(label), self.margin)
 
     async def settled(self, label: str) -> None:
         """Wait until it is known what a model costs, or that nobody knows."""

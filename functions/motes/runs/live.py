@@ -25,6 +25,8 @@ ABANDONED: Final = "run_abandoned"
 """The code of the error by which a run ends whose process was gone, and which lives on nowhere."""
 # All others only have a number.
 _NOTED: Final = frozenset({p.Heartbeat, p.HandleSet, p.RetryReset, p.Note, p.Warn, p.Metrics, p.Issue, p.End})
+# Those of them that may become another particle, have no number, or want to know theirs.
+_RARE: Final = _NOTED - {p.Metrics, p.End}
 _OWN_CODES: Final = frozenset({"platform_deadline", "shutdown"})
 _LINE_PHASES: Final = frozenset({"dispatch-read", "dispatch-fetch"})
 _UNSTORED: Final = p.Warn("the gateway could not store how this run is reached again", "handle_not_stored")
@@ -122,10 +124,17 @@ class LiveRun:
 
     async def _passed(self, batch: Batch, rejoins: bool) -> Batch:
         """Number and note what is in the batch, in place; gives what is to be told."""
-        if p.Issue in map(type, batch) and (words := self._turned(batch, rejoins)) is not None:
+        kinds = list(map(type, batch))
+        if _RARE.isdisjoint(kinds):
+            self.seq += len(batch)
+            for particle in batch:
+                if type(particle) in _NOTED:
+                    self._noted(particle)
+            return batch
+        if p.Issue in kinds and (words := self._turned(batch, rejoins)) is not None:
             return words
         first, noted = self.seq + 1, _NOTED
-        for at, kind in enumerate(map(type, batch)):
+        for at, kind in enumerate(kinds):
             if kind not in noted:
                 continue
             if kind is p.Heartbeat:

@@ -181,8 +181,10 @@ def _by_vendor(
     json: dict[str, Any], request: ChatRequest, quirks: Quirks, notes: list[str]
 ) -> dict[str, Any]:
     """What the caller says in the API's own words and what the vendor's row adds or takes away."""
-    extra = request.model_extra or {}
-    wanted = _NATIVE | quirks.passthrough
+    extra = request.model_extra
+    if not (extra or quirks.drop or quirks.extra_body):
+        return json
+    extra, wanted = extra or {}, _NATIVE | quirks.passthrough
     json |= {name: value for name, value in extra.items() if name in wanted and name not in json}
     for name in quirks.drop & json.keys():
         del json[name]
