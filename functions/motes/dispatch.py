@@ -187,7 +187,7 @@ class Plan:
             written = jsontext.cut_to_size(body.written or jsontext.dump_bytes(body.json))
         except (jsontext.TooDeep, RecursionError):
             raise InvalidRequest("the request is nested too deeply to be sent") from None
-        told = (*changes, *body.warnings)
+        warnings = (*changes, *body.warnings)
         # What is wrong with the request is told before what is wrong with the row.
         way = self._way = self._way or _way(vendor, dialect, self.model, self.secret)
         return Dispatch(
@@ -199,7 +199,7 @@ class Plan:
             parser=partial(dialect.parser, quirks),
             sign=way.sign,
             timeouts=vendor.timeouts,
-            warnings=tuple(dict.fromkeys(told)) if told else (),
+            warnings=tuple(dict.fromkeys(warnings)) if warnings else (),
             error_kinds=quirks.error_kinds,
             context=request.motes.context,
             creates_run=_creates_run(vendor, dialect, body),

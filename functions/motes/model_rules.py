@@ -37,6 +37,8 @@ def _begins(name: str, head: str) -> bool:
 
 def rule_of(model: str, rules: tuple[ModelRule, ...]) -> ModelRule | None:
     """The rule with the longest head that fits, if there is one."""
+    if not rules:
+        return None
     fitting = [rule for rule in rules if fits(model, rule.prefix)]
     return max(fitting, key=lambda rule: len(rule.prefix), default=None)
 

@@ -17,6 +17,7 @@ _log = logging.getLogger("motes.api")
 
 VENDOR_KEY: Final = "x-motes-vendor-key"
 """The header in which a caller brings the vendor's key for one request."""
+_NAMED: Final = ("x-api-key", "api-key")
 _MAX_VENDOR_KEY: Final = 4096
 _MISSING = "no API key was sent: use `Authorization: Bearer <key>`, `x-api-key` or `api-key`"
 _WRONG = "the API key is not valid here: `motes keys new` makes one"
@@ -72,7 +73,7 @@ async def authenticate(headers: Mapping[str, str], keys: KeyRing) -> None:
 
 def _presented(headers: Mapping[str, str]) -> list[str]:
     """Every key the request carries. Clients that were given two send both, and one of them is meant."""
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    named = (headers.get("x-api-key", "").strip(), headers.get("api-key", "").strip())
-    bearer = token.strip() if scheme.lower() == "bearer" else ""
-    return [candidate for candidate in (bearer, *named) if candidate]
+    scheme, _, bearer = headers.get("authorization", "").partition(" ")
+    presented = [bearer.strip()] if scheme.lower() == "bearer" else []
+    presented += [headers[name].strip() for name in _NAMED if name in headers]
+    return list(filter(None, presented))

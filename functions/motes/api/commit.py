@@ -6,10 +6,14 @@ control particles wait with it. Must never lose or reorder a particle.
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import Final
 
 from motes import particles as p
 from motes.dataclass import dataclass
 from motes.executor.run import Batch
+
+# What mostly comes first, and decides nothing.
+_UNDECIDED: Final = frozenset({p.ModelName, p.ResponseId, p.ProviderInfra, p.Metrics})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,8 @@ async def commit(
             await confirm()
         held += batch
         for particle in batch:
+            if type(particle) in _UNDECIDED:
+                continue
             if p.is_visible(particle):
                 return Committed(tuple(held))
             if isinstance(particle, p.Issue):

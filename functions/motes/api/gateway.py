@@ -6,6 +6,7 @@ Must never hold state of a request. What it holds lives as long as the process.
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
+from functools import partial
 from os import urandom
 from typing import TYPE_CHECKING
 
@@ -130,7 +131,7 @@ class Gateway:
             warn_margin=settings.deadline_warn_s,
             stop_margin=settings.deadline_stop_s,
             policy=self.policy,
-            ids=lambda part: CallIds(run_id, part),
+            ids=partial(CallIds, run_id),
             refused=self.rotation.refused,
             price=price,
         )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Final
 
-from motes.chat import ChatRequest, Effort
+from motes.chat import REASONING, ChatRequest, Effort
 from motes.dataclass import dataclass
 from motes.dialects.base import Traits
 from motes.model_rules import fits, rule_of
@@ -77,8 +77,10 @@ class _Planner:
     def _unasked(self) -> Mapping[str, object]:
         """What this vendor is sent where the caller says nothing about reasoning."""
         request, table = self._request, self._quirks.thinking_by_prefix
+        if not table or self._forbidden:
+            return {}
         said = (request.reasoning_effort, request.thinking, request.reasoning)
-        if not table or self._forbidden or any(word is not None for word in said):
+        if any(word is not None for word in said):
             return {}
         name = self._model.lower()
         heads = [head for head in table if name.startswith(head.lower())]
@@ -94,7 +96,10 @@ class _Planner:
 
     def _wanted(self) -> Effort | None:
         """What the caller asked for, in neutral words."""
-        request, budget = self._request, self._request.reasoning_budget
+        request = self._request
+        if not (self._forbidden or request.gives(REASONING)):
+            return None
+        budget = request.reasoning_budget
         if self._forbidden and not self._known_unable and (self._able or request.wants_reasoning):
             if request.effort not in (None, "off"):
                 self._warn(

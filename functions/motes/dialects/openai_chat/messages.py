@@ -71,10 +71,10 @@ class _Writer:
         """The messages, in order."""
         out: list[Wire] = []
         for at, message in enumerate(history):
-            if not isinstance(message, ToolMessage):
+            if self._held and not isinstance(message, ToolMessage):
                 out += self._release()
             out.append(self._message(message, f"messages.{at}."))
-        return out + self._release()
+        return out + self._release() if self._held else out
 
     def _message(self, message: Message, place: str) -> Wire:
         match message:
@@ -96,7 +96,7 @@ class _Writer:
                 out = {"role": "user", "content": self._content(message.content, place)}
         if message.name is not None:
             out["name"] = message.name
-        return out | self._draft.extras(self._extra(message), place)
+        return out | self._draft.extras(self._extra(message), place) if message.model_extra else out
 
     def _extra(self, message: Message) -> dict[str, Any]:
         """What the message has beyond the protocol; the annotations of an answer are there to be read, and
@@ -231,6 +231,8 @@ def _tagged(thought: str, content: Any) -> Any:
 
 def _as_sent(history: Sequence[Message], sent: Sequence[Message]) -> list[Message]:
     """The results of each turn in the caller's order; one that was made up comes last."""
+    if ToolMessage not in map(type, history):
+        return list(history)
     places = {id(message): place for place, message in enumerate(sent)}
     out: list[Message] = []
     for is_result, group in groupby(history, key=lambda message: isinstance(message, ToolMessage)):

@@ -196,6 +196,8 @@ def _put_reasoning(request: ChatRequest, reasoning: Reasoning, draft: Draft) -> 
 
 def _put_extensions(request: ChatRequest, draft: Draft) -> None:
     """What is no part of OpenAI's protocol: passed on to the vendors that know it."""
+    if request.top_k is None and not request.model_extra:
+        return
     members = {"top_k": request.top_k, **(request.model_extra or {})}
     for name, value in draft.extras(members).items():
         ours = draft.json.get(name)
