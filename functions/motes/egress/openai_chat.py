@@ -260,8 +260,8 @@ class ChunkEncoder:
         if word == "stop" and self._calls:
             word = "tool_calls"
         out = self.open() + self._deltas(self._reasoning.close())
-        found = annotations(map(self._places.moved, self._citations))
-        out += self._delta({"annotations": found}) if found else b""
+        if self._citations and (found := annotations(map(self._places.moved, self._citations))):
+            out += self._delta({"annotations": found})
         counts = usage(self._facts.metrics)
         choice = {"index": 0, "delta": {}, "logprobs": None, "finish_reason": word}
         nothing = {"usage": None} if self._reply.include_usage else {}

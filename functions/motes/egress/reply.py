@@ -123,9 +123,9 @@ def extension(reply: Reply, facts: Facts, end: p.End) -> dict[str, Any]:
         # Nobody was asked who could count.
         synthetic=True if metrics and metrics.source == "none" else None,
         cost=cost_json(metrics),
-        documents=[document(citation) for citation in facts.documents],
+        documents=facts.documents and [document(citation) for citation in facts.documents],
         files=facts.files,
-        warnings=facts.remarks,
+        warnings=facts.remarks if facts.warnings or facts.clips > 1 else None,
     )
 
 
@@ -227,4 +227,8 @@ def told_details(rows: list[dict[str, Any]], hidden: bool) -> list[dict[str, Any
 
 def _known(**members: Any) -> dict[str, Any]:
     """The members that say something. Zero does; None and what is empty do not."""
-    return {name: value for name, value in members.items() if value or type(value) in _NUMBERS}
+    return {
+        name: value
+        for name, value in members.items()
+        if value is not None and (value or type(value) in _NUMBERS)
+    }

@@ -21,6 +21,11 @@ def member(value: Mapping[str, object], name: str) -> object:
     return value.get(snake(name)) if found is None else found
 
 
+def spellings(*names: str) -> frozenset[str]:
+    """The members' JSON names and their protocol buffer's names."""
+    return frozenset((*names, *map(snake, names)))
+
+
 def objects(value: object) -> list[Any]:
     """The objects of a list; what is none is left out."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -13,7 +13,7 @@ import orjson
 from motes import jsontext, vendor_errors
 from motes.demux.base import WireEvent
 from motes.dialects.gemini_generate.events import Candidate, GenerateContentResponse, UsageMetadata
-from motes.dialects.gemini_generate.fields import an_object, count, member, objects, text
+from motes.dialects.gemini_generate.fields import an_object, count, member, objects, spellings, text
 from motes.dialects.gemini_generate.finish import UNSPECIFIED, Finish, block_of, finish_of
 from motes.dialects.gemini_generate.grounding import Sources
 from motes.dialects.gemini_generate.parts import Parts
@@ -26,6 +26,10 @@ _LONGEST_DONE: Final = 64
 _COUNTS: Final = re.compile(rb'[,{] *"usageMetadata": *({[^\r\n]*?})(?:, *"(?:model|response|create)|}\r?\n)')
 _ONE_DIGIT: Final = bytes.maketrans(b"23456789", b"1" * 8)
 _MEDIA: Final = ("audio", "image")
+# What few responses, candidates and counts have: where there is none, it is not looked for.
+_FEEDBACK: Final = spellings("promptFeedback")
+_SOURCES: Final = spellings("groundingMetadata", "citationMetadata", "urlContextMetadata")
+_MODALITIES: Final = spellings("promptTokensDetails", "candidatesTokensDetails")
 _DETAILS: Final = frozenset(
     {
         "tokens_cache_read",
@@ -124,7 +128,8 @@ class GenerateParser:
         out.model(model)
         out.response_id(id)
         self._identified = bool(model and id)
-        self._finish = block_of(an_object(member(response, "promptFeedback"))) or self._finish
+        if not _FEEDBACK.isdisjoint(response):
+            self._finish = block_of(an_object(member(response, "promptFeedback"))) or self._finish
         for candidate in objects(response.get("candidates")):
             self._on_candidate(candidate, out)
         self._count(out)
@@ -136,9 +141,10 @@ class GenerateParser:
             return
         for part in objects(an_object(candidate.get("content")).get("parts")):
             self._parts.take(part, out)
-        self._sources.grounding(an_object(member(candidate, "groundingMetadata")))
-        self._sources.citations(an_object(member(candidate, "citationMetadata")))
-        self._sources.addresses(an_object(member(candidate, "urlContextMetadata")))
+        if not _SOURCES.isdisjoint(candidate):
+            self._sources.grounding(an_object(member(candidate, "groundingMetadata")))
+            self._sources.citations(an_object(member(candidate, "citationMetadata")))
+            self._sources.addresses(an_object(member(candidate, "urlContextMetadata")))
         finish = finish_of(candidate)
         if finish is not None and (self._finish is None or finish.native != UNSPECIFIED):
             self._finish = finish
@@ -198,8 +204,9 @@ def _counts(metadata: UsageMetadata) -> dict[str, int]:
         "tokens_out_reasoning": thoughts,
         "tokens_total": total if given is None else total or given + spent,
     }
-    found |= _by_modality(metadata, "promptTokensDetails", "in")
-    found |= _by_modality(metadata, "candidatesTokensDetails", "out")
+    if not _MODALITIES.isdisjoint(metadata):
+        found |= _by_modality(metadata, "promptTokensDetails", "in")
+        found |= _by_modality(metadata, "candidatesTokensDetails", "out")
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -31,7 +31,7 @@ class Parts:
                 handler(self, part, value, out)
             elif name not in _SILENT:
                 out.warn("unknown_part", "a part of a kind that is not known was skipped")
-        signature = _signature(part)
+        signature = _signature(part) if len(part) > 1 else ""
         # A call says its signature itself, because a streamed one is told only when it is complete.
         if signature and member(part, "functionCall") is None:
             out.add(signature_state(signature))
@@ -47,7 +47,7 @@ class Parts:
 
     def _on_text(self, part: Part, value: Any, out: Emitter) -> None:
         words = text(value)
-        signed = bool(_signature(part))
+        signed = len(part) > 1 and bool(_signature(part))
         if part.get("thought") is True:
             if words or signed:
                 out.reasoning(words, restart=self._restart)

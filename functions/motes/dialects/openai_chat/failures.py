@@ -27,11 +27,16 @@ _MARKS: Final = frozenset(
     }
 )
 _MESSAGES: Final = ("message", "msg", "Message", "title")
+# Without any of these a chunk fails only by what it says that it is.
+_REPORTS: Final = frozenset({"error", "base_resp", "x_groq"})
+_BARE: Final = frozenset({"Response", "detail", "errors", *_MESSAGES})
 _WELL: Final = (None, 0, "0", "")
 
 
 def failure_in(chunk: Mapping[str, Any], choice: Mapping[str, Any]) -> VendorError | None:
     """The failure a chunk, or the choice in it, reports; None where all is well."""
+    if _REPORTS.isdisjoint(chunk) and "error" not in choice and chunk.get("object") != "error":
+        return None if chunk.get("choices") or _BARE.isdisjoint(chunk) else _bare(chunk)
     if _tells(chunk.get("error")) or chunk.get("object") == "error" or _fails(inner(chunk, "base_resp")):
         return vendor_errors.from_body(chunk)
     if _tells(choice.get("error")):

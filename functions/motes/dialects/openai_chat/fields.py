@@ -36,16 +36,19 @@ def rows(source: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
 def count(source: Mapping[str, Any], *names: str) -> int | None:
     """The first of the members that is a whole number, not below zero."""
     for name in names:
-        value = number(source, name)
-        if value is not None and value.is_integer():
-            return int(value)
+        value = source.get(name)
+        if type(value) is int:
+            if 0 <= value < _TOO_LARGE:
+                return value
+        elif value is not None and (found := number(source, name)) is not None and found.is_integer():
+            return int(found)
     return None
 
 
 def number(source: Mapping[str, Any], name: str) -> float | None:
     """A finite number not below zero, also where it is written as a text."""
     value = source.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    if isinstance(value, bool) or not isinstance(value, _WRITTEN):
         return None
     try:
         found = float(value)
@@ -66,5 +69,6 @@ def strings(value: Any) -> Iterator[str]:
         yield from (item for item in value if isinstance(item, str))
 
 
+_WRITTEN: Final = (int, float, str)
 # Whole numbers stay exact in a float up to here; no counter of tokens comes near.
 _TOO_LARGE: Final = 2.0**53

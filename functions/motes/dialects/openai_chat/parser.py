@@ -107,7 +107,7 @@ class ChatParser:
 
     def _on_chunk(self, chunk: Mapping[str, Any], out: Emitter) -> None:
         self._chunks += 1
-        if text(chunk, "type") in IDLE:
+        if "type" in chunk and text(chunk, "type") in IDLE:
             return
         choice = first_choice(chunk)
         self._on_identity(chunk, out)
@@ -121,14 +121,15 @@ class ChatParser:
             self._on_finish(choice, out)
 
     def _on_identity(self, chunk: Mapping[str, Any], out: Emitter) -> None:
-        model = text(chunk, "model")
-        if model and not self._named:
-            self._named = True
-            out.model(model)
-        id = text(chunk, "id")
-        out.response_id(id)
-        self._identified = self._identified or bool(id and self._named)
-        out.provider(text(chunk, "provider"))
+        if not self._identified:
+            model, id = text(chunk, "model"), text(chunk, "id")
+            if model and not self._named:
+                self._named = True
+                out.model(model)
+            out.response_id(id)
+            self._identified = bool(id and self._named)
+        if "provider" in chunk:
+            out.provider(text(chunk, "provider"))
 
     def _on_usage(self, chunk: Mapping[str, Any], choice: Mapping[str, Any], out: Emitter) -> None:
         for usage in usages_in(chunk, choice):
@@ -139,13 +140,13 @@ class ChatParser:
     def _count(self, counts: Counts, out: Emitter) -> None:
         if (counts["tokens_in"] or 0) < 0:
             out.warn("odd_usage", "the vendor counts more cached tokens than prompt tokens")
-        if any(value is not None for value in counts.values()):
-            half = counts["tokens_in"] is None or counts["tokens_out"] is None
+        half = counts["tokens_in"] is None or counts["tokens_out"] is None
+        if not half or any(value is not None for value in counts.values()):
             out.usage(partial=half, **counts)
 
     def _on_choice(self, choice: Mapping[str, Any], chunk: Mapping[str, Any], out: Emitter) -> None:
         delta, message = inner(choice, "delta"), inner(choice, "message")
-        if any(value for key, value in delta.items() if key != "role"):
+        if any(delta.values()) and any(value for key, value in delta.items() if key != "role"):
             self._by_delta = True
             self._on_delta(delta, out)
         elif message and (self._text or self._thought or self._calls):

@@ -14,6 +14,7 @@ from motes.dialects.openai_chat.fields import NOTHING, count, inner, number
 
 Counts = dict[str, float | None]
 
+_COSTS: Final = frozenset({"cost", "estimated_cost", "cost_in_usd_ticks"})
 _CENTS_PER_USD: Final = 100
 _TICKS_PER_USD: Final = 1e10
 """xAI counts cost in ticks of 1e-10 US dollars."""
@@ -21,6 +22,8 @@ _TICKS_PER_USD: Final = 1e10
 
 def usages_in(chunk: Mapping[str, Any], choice: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Every usage object of a chunk: Groq's, Moonshot's inside the choice, the standard one last."""
+    if chunk.get("usage") is None and "usage" not in choice and "x_groq" not in chunk:
+        return []
     found = (inner(inner(chunk, "x_groq"), "usage"), inner(choice, "usage"), inner(chunk, "usage"))
     return [usage for usage in found if usage]
 
@@ -29,8 +32,9 @@ def counts_of(usage: Mapping[str, Any], *, reasoning_inside: bool) -> Counts:
     """The counts of one usage object. `reasoning_inside`: whether completion tokens include reasoning,
     where the vendor's total does not tell.
     """
-    prompt, read, written = _input(usage)
-    reasoning = _reasoning(usage)
+    given, made = _input_details(usage), _output_details(usage)
+    prompt, read, written = _input(usage, given)
+    reasoning = _reasoning(usage, made)
     output = _output(usage, prompt, reasoning or 0, reasoning_inside)
     return {
         "tokens_in": None if prompt is None else prompt - (read or 0) - (written or 0),
@@ -40,7 +44,7 @@ def counts_of(usage: Mapping[str, Any], *, reasoning_inside: bool) -> Counts:
         "tokens_out_reasoning": reasoning,
         "tokens_total": count(usage, "total_tokens"),
         "cost_cents": _cost(usage),
-        **_media(usage),
+        **(_media(given, made) if given or made else {}),
         **_speed(usage, output),
     }
 
@@ -61,9 +65,8 @@ def inference_cost(event: Mapping[str, Any]) -> Counts:
     }
 
 
-def _input(usage: Mapping[str, Any]) -> tuple[int | None, int | None, int | None]:
+def _input(usage: Mapping[str, Any], details: Mapping[str, Any]) -> tuple[int | None, int | None, int | None]:
     """All input, and what of it was read from and written to a cache."""
-    details = _input_details(usage)
     prompt = count(usage, "prompt_tokens", "input_tokens")
     read = count(details, "cached_tokens")
     if read is None:
@@ -85,17 +88,18 @@ def _input(usage: Mapping[str, Any]) -> tuple[int | None, int | None, int | None
 
 
 def _input_details(usage: Mapping[str, Any]) -> Mapping[str, Any]:
-    names = ("prompt_tokens_details", "input_tokens_details", "prompt_token_details")
-    return next((found for name in names if (found := inner(usage, name))), NOTHING)
+    for name in ("prompt_tokens_details", "input_tokens_details", "prompt_token_details"):
+        if name in usage and (found := inner(usage, name)):
+            return found
+    return NOTHING
 
 
 def _output_details(usage: Mapping[str, Any]) -> Mapping[str, Any]:
     return inner(usage, "completion_tokens_details") or inner(usage, "output_tokens_details")
 
 
-def _media(usage: Mapping[str, Any]) -> Counts:
+def _media(given: Mapping[str, Any], made: Mapping[str, Any]) -> Counts:
     """What of input and output was sound and what was pictures."""
-    given, made = _input_details(usage), _output_details(usage)
     return {
         "tokens_in_audio": count(given, "audio_tokens"),
         "tokens_in_image": count(given, "image_tokens"),
@@ -109,8 +113,8 @@ def _part_of(prompt: int | None, tokens: int | None) -> int | None:
     return None if prompt is not None and tokens is not None and tokens > prompt else tokens
 
 
-def _reasoning(usage: Mapping[str, Any]) -> int | None:
-    inside = count(_output_details(usage), "reasoning_tokens")
+def _reasoning(usage: Mapping[str, Any], made: Mapping[str, Any]) -> int | None:
+    inside = count(made, "reasoning_tokens")
     return count(usage, "reasoning_tokens") if inside is None else inside
 
 
@@ -128,6 +132,8 @@ def _output(usage: Mapping[str, Any], prompt: int | None, reasoning: int, inside
 
 def _cost(source: Mapping[str, Any]) -> float | None:
     """US cents, to four places."""
+    if _COSTS.isdisjoint(source):
+        return None
     dollars = number(source, "cost")
     if dollars is None:
         dollars = number(inner(source, "cost"), "total_cost")
