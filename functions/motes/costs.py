@@ -13,6 +13,7 @@ from motes.dataclass import dataclass
 
 MILLION: Final = Decimal(1_000_000)
 _CENTS: Final = Decimal(100)
+_AS_BILLED: Final = Decimal(1)
 
 Pricing: TypeAlias = Callable[[p.Metrics], p.Cost | None]
 """What the counts of one request cost, or None where nobody knows (yet)."""
@@ -75,4 +76,4 @@ def cost_of(metrics: p.Metrics, price: Price | None, margin: Decimal) -> p.Cost 
 
 def unpriced(metrics: p.Metrics) -> p.Cost | None:
     """The `Pricing` of who has no prices: what the vendor says that it bills."""
-    return cost_of(metrics, None, Decimal(1))
+    return None if metrics.cost_cents is None else cost_of(metrics, None, _AS_BILLED)

@@ -80,12 +80,12 @@ class Pump:
         if len(data) <= _STRIDE:
             self._take(data)
             return
-        out, at, stride = self.transmitter, 0, _STRIDE
-        while at < len(data) and out.verdict is None:
-            behind = end_of_event(data, at + stride)
+        out, size, at, stride = self.transmitter, len(data), 0, _STRIDE
+        while at < size and out.verdict is None:
+            behind = end_of_event(data, at + stride) if at + stride < size else size
             self._take(data[at:behind])
             at, stride = behind, max(_STRIDE, stride * 4)
-            if at < len(data) < self._room and (refrain := self._refrain or self._learnt(data, at)):
+            if at < size < self._room and (refrain := self._refrain or self._learnt(data, at)):
                 sung = refrain.sing(data, out, at)
                 at, stride = sung, 0 if sung > at else stride
 

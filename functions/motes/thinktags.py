@@ -49,6 +49,9 @@ class ThinkTags:
         if len(self._held) - len(head) > _MAX_BLANK:
             yield "text", self._over()
             return
+        if head and head[0] != "<":
+            yield "text", self._over()
+            return
         for tag in OPENING:
             if head.startswith(tag):
                 self._state, self._closing = "inside", tag.replace("<", "</")

@@ -57,7 +57,18 @@ def test_every_word_of_a_control_particle_is_looked_at(particle):
     assert without_secrets(particle, ()) is particle
 
 
-FORMS = [KEY, KEY.upper(), quote(KEY, safe=""), KEY[:8], KEY[:7], "İ" + KEY[:8], "İ", "", None]
+FORMS = [
+    KEY,
+    KEY.upper(),
+    quote(KEY, safe=""),
+    KEY[:8],
+    KEY[:7],
+    "s\u212a" + KEY[2:],
+    "İ" + KEY[:8],
+    "İ",
+    "",
+    None,
+]
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -86,17 +86,13 @@ class SSEDemuxer:
         events, limit = data.split(b"\n\n"), self._limit
         rest = events.pop()
         for event in events:
-            head, mark, payload = event.rpartition(b"\ndata: ")
-            name = None
-            if mark:
-                is_plain = head.startswith(b"event: ") and b"\n" not in head
-                name = head[7:].decode("utf-8", "replace")
-            else:
-                is_plain, payload = event.startswith(b"data: "), event[6:]
-            if is_plain and b"\n" not in payload and len(event) < limit:
+            *heads, line = event.split(b"\n")
+            is_named = len(heads) == 1 and heads[0].startswith(b"event: ")
+            if (is_named or not heads) and line.startswith(b"data: ") and len(event) < limit:
                 # As `_give` does it.
-                text = payload.decode("utf-8", "replace")
+                text = line[6:].decode("utf-8", "replace")
                 if text and not text.isspace():
+                    name = heads[0][7:].decode("utf-8", "replace") if is_named else None
                     out.append(WireEvent(text, name, self._id))
             else:
                 self._split(event + b"\n\n", out)

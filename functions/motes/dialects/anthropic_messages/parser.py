@@ -77,8 +77,10 @@ class MessagesParser:
     def parse(self, event: WireEvent, out: Emitter) -> None:
         """See `Parser`."""
         data, name = _read(event), event.name
-        if data.get("type") != "content_block_delta" or not self._went_on(data, name, out):
-            kind = _kind(data, name)
+        kind = data.get("type")
+        if kind != "content_block_delta" or not self._went_on(data, name, out):
+            if type(kind) is not str or not kind or name == "error" or "error" in data:
+                kind = _kind(data, name)
             handler = _HANDLERS.get(kind)
             if handler is not None:
                 handler(self, data, out)
@@ -232,9 +234,10 @@ def _plain_text(data: Json) -> str:
 
 def _read(event: WireEvent) -> dict[str, Any]:
     """The event's object. OpenAI's end marker, which some clones add, says nothing here."""
-    if len(event.data) < _LONGEST_DONE and event.data.strip() == "[DONE]":
+    datum = event.data
+    if len(datum) < _LONGEST_DONE and datum.strip() == "[DONE]":
         return {"type": "ping"}
-    data = jsontext.loads(event.data)
+    data = jsontext.loads(datum)
     if not isinstance(data, dict):
         raise ValueError("an event of the Messages API is a JSON object")
     return data
@@ -242,10 +245,10 @@ def _read(event: WireEvent) -> dict[str, Any]:
 
 def _kind(data: Json, name: str | None) -> str:
     """The event's type; an error may come without one, and so may a whole answer."""
-    kind = data.get("type")
+    kind = text(data.get("type"))
     if name == "error" or data.get("error"):
         return "error"
-    if type(kind) is str and kind:
+    if kind:
         return kind
     if isinstance(data.get("content"), list) and text(data.get("role")):
         return "message"

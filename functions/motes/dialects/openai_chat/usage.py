@@ -14,6 +14,15 @@ from motes.dialects.openai_chat.fields import NOTHING, count, inner, number
 
 Counts = dict[str, float | None]
 
+_READ: Final = (
+    "prompt_cache_hit_tokens",
+    "cached_tokens",
+    "cache_read_input_tokens",
+    "total_cached_tokens",
+    "num_cached_tokens",
+)
+_WRITTEN: Final = ("cache_creation_input_tokens", "cache_write_tokens")
+_CACHED: Final = frozenset((*_READ, *_WRITTEN))
 _COSTS: Final = frozenset({"cost", "estimated_cost", "cost_in_usd_ticks"})
 _CENTS_PER_USD: Final = 100
 _TICKS_PER_USD: Final = 1e10
@@ -68,22 +77,17 @@ def inference_cost(event: Mapping[str, Any]) -> Counts:
 def _input(usage: Mapping[str, Any], details: Mapping[str, Any]) -> tuple[int | None, int | None, int | None]:
     """All input, and what of it was read from and written to a cache."""
     prompt = count(usage, "prompt_tokens", "input_tokens")
+    if not details and _CACHED.isdisjoint(usage):
+        return prompt, None, None
     read = count(details, "cached_tokens")
     if read is None:
         read = _part_of(
             prompt,
-            count(
-                usage,
-                "prompt_cache_hit_tokens",
-                "cached_tokens",
-                "cache_read_input_tokens",
-                "total_cached_tokens",
-                "num_cached_tokens",
-            ),
+            count(usage, *_READ),
         )
     written = count(details, "cache_write_tokens", "cache_creation_input_tokens", "created_cache_tokens")
     if written is None:
-        written = _part_of(prompt, count(usage, "cache_creation_input_tokens", "cache_write_tokens"))
+        written = _part_of(prompt, count(usage, *_WRITTEN))
     return prompt, read, written
 
 
