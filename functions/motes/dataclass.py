@@ -56,13 +56,15 @@ def replace(value: T, **changes: Any) -> T:
     what it is. Raises TypeError as that one does.
     """
     cls: Any = type(value)
-    return cls(**_members(cls)(value) | changes)  # type: ignore[no-any-return]
+    names, get = _members(cls)
+    return cls(**dict(zip(names, get(value), strict=True), **changes))  # type: ignore[no-any-return]
 
 
 def members_of(value: object) -> dict[str, Any]:
     """The fields of what is made here, by their names; what is in them is not taken apart."""
     cls: Any = type(value)
-    return _members(cls)(value)
+    names, get = _members(cls)
+    return dict(zip(names, get(value), strict=True))
 
 
 def known_of(value: object) -> dict[str, Any]:
@@ -74,12 +76,10 @@ def known_of(value: object) -> dict[str, Any]:
 
 
 @cache
-def _members(cls: Any) -> Callable[[Any], dict[str, Any]]:
+def _members(cls: Any) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    """The names of the fields, and what gives their values."""
     names: tuple[str, ...] = cls.__slots__
-    if len(names) < 2:
-        return lambda value: {name: getattr(value, name) for name in names}
-    get = _getter(cls)
-    return lambda value: dict(zip(names, get(value), strict=True))
+    return names, _getter(cls) if len(names) > 1 else _state
 
 
 @cache

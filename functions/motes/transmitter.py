@@ -308,8 +308,10 @@ class Transmitter:
 
     def _flush_text(self) -> None:
         """Give what is held back: an unfinished tag, the first half of a character as U+FFFD."""
-        if self._tags is not None:
+        if self._tags is not None and not self._tags.is_over:
             self._put_pieces(self._tags.close())
+        if not self._halves:
+            return
         halves, self._halves = self._halves, {}
         for channel, key in halves:
             if channel == "text":
@@ -325,7 +327,7 @@ class Transmitter:
         if self.verdict is not None:
             return
         self._flush_text()
-        if stop not in (None, "out-of-tokens", "cg-issue"):
+        if self._calls and stop not in (None, "out-of-tokens", "cg-issue"):
             # A call cut by the token limit stays as it is; any other call without arguments has none.
             for id in [id for id, begun in self._calls.items() if not begun]:
                 self._put_arguments(id, "{}")

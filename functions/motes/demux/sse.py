@@ -86,14 +86,16 @@ class SSEDemuxer:
         events, limit = data.split(b"\n\n"), self._limit
         rest = events.pop()
         for event in events:
-            *heads, line = event.split(b"\n")
-            is_named = len(heads) == 1 and heads[0].startswith(b"event: ")
-            if (is_named or not heads) and line.startswith(b"data: ") and len(event) < limit:
+            head, mark, payload = event.rpartition(b"\ndata: ")
+            if mark:
+                is_plain, name = head.startswith(b"event: ") and b"\n" not in head, head[7:]
+            else:
+                is_plain, payload, name = event.startswith(b"data: "), event[6:], b""
+            if is_plain and b"\n" not in payload and len(event) < limit:
                 # As `_give` does it.
-                text = line[6:].decode("utf-8", "replace")
-                if text and not text.isspace():
-                    name = heads[0][7:].decode("utf-8", "replace") if is_named else None
-                    out.append(WireEvent(text, name, self._id))
+                text = payload.decode("utf-8", "replace")
+                if text.strip():
+                    out.append(WireEvent(text, name.decode("utf-8", "replace") if mark else None, self._id))
             else:
                 self._split(event + b"\n\n", out)
                 if self.error is not None:
@@ -157,7 +159,7 @@ class SSEDemuxer:
     def _give(self, data: bytes, name: str | None, out: list[WireEvent]) -> None:
         """Decoded whole: a character cut between reads, or between lines, is never damaged."""
         text = data.decode("utf-8", "replace")
-        if text and not text.isspace():
+        if text.strip():
             out.append(WireEvent(text, name, self._id))
 
 

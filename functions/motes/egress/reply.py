@@ -91,12 +91,16 @@ def usage(metrics: p.Metrics | None) -> dict[str, Any] | None:
         audio_tokens=metrics.tokens_out_audio,
         image_tokens=metrics.tokens_out_image,
     )
-    told = {
+    told: dict[str, Any] = {
         "prompt_tokens": counts["prompt"],
         "completion_tokens": counts["completion"],
         "total_tokens": counts["total"],
     }
-    return told | _known(prompt_tokens_details=given, completion_tokens_details=spent)
+    if given:
+        told["prompt_tokens_details"] = given
+    if spent:
+        told["completion_tokens_details"] = spent
+    return told
 
 
 def _source(metrics: p.Metrics | None) -> str | None:
@@ -110,7 +114,7 @@ def _source(metrics: p.Metrics | None) -> str | None:
 def extension(reply: Reply, facts: Facts, end: p.End) -> dict[str, Any]:
     """The `motes` member: what OpenAI's words have no place for. Only what is known is in it."""
     metrics = facts.metrics
-    return {
+    told = {
         "vendor": reply.vendor,
         "model": facts.model or reply.upstream_model,
         "attempts": facts.attempts,
@@ -123,10 +127,11 @@ def extension(reply: Reply, facts: Facts, end: p.End) -> dict[str, Any]:
         # Nobody was asked who could count.
         synthetic=True if metrics and metrics.source == "none" else None,
         cost=cost_json(metrics),
-        documents=facts.documents and [document(citation) for citation in facts.documents],
-        files=facts.files,
-        warnings=facts.remarks if facts.warnings or facts.clips > 1 else None,
     )
+    if facts.documents or facts.files or facts.warnings or facts.clips > 1:
+        documents = [document(citation) for citation in facts.documents]
+        told |= _known(documents=documents, files=facts.files, warnings=facts.remarks)
+    return told
 
 
 def annotation(citation: p.Citation) -> dict[str, Any]:

@@ -111,6 +111,7 @@ def _changed(run: Run) -> AsyncGenerator[Batch, None]:
 # What we changed in a request is no news of its vendor.
 _OURS: Final = "request_changed"
 _TURNS: Final = (p.End, p.Issue, p.Note)
+_ABORTED: Final = p.End("done-dispatch-aborted")
 _LINE_PHASES: Final = ("dispatch-fetch", "dispatch-read")
 
 
@@ -127,7 +128,7 @@ class _Telling:
         self._watch = Stopwatch(now, run.options.price, run.dispatch.prompt_tokens)
         self.took_words = self._watch.took_words
         """See `Stopwatch`; such a batch leaves the executor as it is."""
-        self._end = p.End("done-dispatch-aborted")
+        self._end = _ABORTED
 
     def told(self, batch: Batch, now: float) -> Batch:
         """The batch as it leaves the executor."""

@@ -266,13 +266,14 @@ def _say_usage(raw: object, out: Emitter, *, partial: bool) -> None:
         value = usage.get(name)
         if type(value) is int and 0 <= value < 2**53:
             told[ours] = value
-    if lasting := obj(usage.get("cache_creation")):
+    if "cache_creation" in usage:
+        lasting = obj(usage["cache_creation"])
         split = [count(value) for value in lasting.values()]
         if any(split):
             told.setdefault("tokens_cache_write", sum(value for value in split if value is not None))
         told["tokens_cache_write_1h"] = count(lasting.get("ephemeral_1h_input_tokens"))
-    if details := obj(usage.get("output_tokens_details")):
-        told["tokens_out_reasoning"] = count(details.get("thinking_tokens"))
+    if "output_tokens_details" in usage:
+        told["tokens_out_reasoning"] = count(obj(usage["output_tokens_details"]).get("thinking_tokens"))
     if "cost" in usage:
         told["cost_cents"] = _cents(usage["cost"])
     out.usage(partial=partial, **told)

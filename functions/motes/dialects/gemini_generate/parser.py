@@ -113,6 +113,8 @@ class GenerateParser:
             self._lost_parts = '"parts"' in data
             raise
         self._lost_parts = False
+        if type(value) is dict:
+            return [value]
         responses = value if isinstance(value, list) else [value]
         if not all(isinstance(response, dict) for response in responses):
             raise ValueError("a response is a JSON object")

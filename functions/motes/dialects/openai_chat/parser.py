@@ -83,7 +83,7 @@ class ChatParser:
                 self._again(words, b"", out)
                 out.verse(words, Verse(plain_text, self._again, _OBFUSCATION))
                 return
-            for chunk in chunks_in(value):
+            for chunk in (value,) if type(value) is dict else chunks_in(value):
                 self._on_chunk(chunk, out)
 
     def eof(self, out: Emitter) -> None:
