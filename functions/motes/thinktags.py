@@ -26,6 +26,13 @@ class ThinkTags:
         self._held = ""
         self._closing = ""
 
+    def passes(self, text: str) -> bool:
+        """Whether what comes now is text and goes on as it is, as mostly; what is not is to be fed."""
+        if not self.is_over and not self._held and self._state == "before":
+            head = text.lstrip()
+            self.is_over = bool(head) and head[0] != "<"
+        return self.is_over
+
     def feed(self, text: str) -> Iterator[Piece]:
         """The pieces that are certain now."""
         if self.is_over:
@@ -47,9 +54,6 @@ class ThinkTags:
     def _before(self) -> Iterator[Piece]:
         head = self._held.lstrip()
         if len(self._held) - len(head) > _MAX_BLANK:
-            yield "text", self._over()
-            return
-        if head and head[0] != "<":
             yield "text", self._over()
             return
         for tag in OPENING:

@@ -93,7 +93,10 @@ class Transmitter:
         """See `Emitter`."""
         if self._tags is None:
             self._tags = ThinkTags()
-        self._put_pieces(self._tags.feed(text))
+        if self._tags.passes(text):
+            self.text(text)
+        else:
+            self._put_pieces(self._tags.feed(text))
         return not self._tags.is_over
 
     def reasoning(self, text: str, *, restart: bool = False) -> None:

@@ -59,3 +59,12 @@ def test_any_cut_gives_the_same_and_loses_only_the_tags(pieces: list[str]) -> No
     reasoning, answer = split([text])
     if not reasoning and "<think>" not in text:
         assert answer == text
+
+
+@given(st.lists(st.sampled_from(["<think>", "</think>", "a", " ", "", "<", "\n" * 300]), max_size=6))
+def test_what_passes_goes_on_as_it_would_be_fed(pieces: list[str]) -> None:
+    asked, fed = ThinkTags(), ThinkTags()
+    for piece in pieces:
+        told = [("text", piece)] if asked.passes(piece) and piece else list(asked.feed(piece))
+        assert told == list(fed.feed(piece))
+        assert asked.is_over == fed.is_over

@@ -96,3 +96,14 @@ def test_an_event_late_in_a_long_stream_costs_what_an_early_one_does(dialect: An
     counts = [steps(lambda n=n: list(translated(dialect, reads(dialect, n)))) for n in (0, 100, 2000)]
     early, late = (counts[1] - counts[0]) / 100, (counts[2] - counts[1]) / 1900
     assert late <= 1.02 * early + 1
+
+
+@pytest.mark.parametrize(
+    ("dialect", "limit"),
+    [("openai-chat", 4500), ("anthropic-messages", 5500), ("gemini-generate", 4200)],
+)
+def test_a_stream_of_one_piece_takes_few_steps(dialect: DialectName, limit: int) -> None:
+    pieces = [b"".join(reads(dialect, 1))]
+    # What is made once a process is no part of it.
+    assert b'"content":"0000' in b"".join(translated(dialect, pieces))
+    assert steps(lambda: list(translated(dialect, pieces))) <= limit
