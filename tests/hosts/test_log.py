@@ -5,6 +5,7 @@ import json
 import logging
 import re
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,12 @@ def log(monkeypatch):
     root.setLevel(before[1])
     uvicorn.setLevel(before[2])
     logging.setLogRecordFactory(before[3])
+
+
+def leave_alone(monkeypatch):
+    """Do without the handlers that pytest adds when a test is called."""
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", root.handlers[:1])
 
 
 def plainly_written(record):
@@ -80,14 +87,53 @@ def test_a_record_is_that_of_the_standard_library(log):
         record.relativeCreated,
     )
     # A handler that formats a record adds what it said.
-    theirs.message = record.message = line
+    theirs.message, theirs.asctime = line, record.asctime
     assert vars(record) == vars(theirs)
     assert record.msecs == int(record.created % 1 * 1000) or record.msecs == 0
     assert record.relativeCreated == pytest.approx((record.created - logging._startTime) * 1000, abs=1)
 
 
+@pytest.mark.parametrize("level", [logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR])
+def test_a_line_that_nobody_else_hears_of_is_written_alike(log, level, monkeypatch):
+    log, written = log
+    leave_alone(monkeypatch)
+    made, root = [], logging.getLogger()
+    factory = logging.getLogRecordFactory()
+    monkeypatch.setattr(time, "time", lambda: 1_790_000_000.9876)
+    logging.setLogRecordFactory(lambda *args, **more: made.append(args) or factory(*args, **more))
+    log.log(level, logline("request", status=200, context="a b"))
+    assert not made
+    alone = written.getvalue()
+    root.addHandler(Kept())
+    log.log(level, logline("request", status=200, context="a b"))
+    assert len(made) == (level >= logging.INFO)
+    assert written.getvalue() == alone + alone
+    assert bool(alone) == (level >= logging.INFO)
+
+
+def test_who_asks_for_records_has_them(log, monkeypatch):
+    log, written = log
+    leave_alone(monkeypatch)
+    handler, kept = logging.getLogger().handlers[0], Kept()
+    handler.addFilter(lambda record: "secret" not in record.getMessage())
+    log.info(logline("request", context="secret"))
+    handler.filters.clear()
+    handler.setLevel(logging.WARNING)
+    log.info(logline("request", status=200))
+    handler.setLevel(logging.NOTSET)
+    assert not written.getvalue()
+    log.addHandler(kept)
+    try:
+        log.info(logline("request", status=201))
+    finally:
+        log.removeHandler(kept)
+    assert [record.getMessage() for record in kept.records] == ["request status=201"]
+    assert written.getvalue().endswith(" INFO request status=201\n")
+
+
 def test_a_stream_that_takes_nothing_ends_nobody(log, monkeypatch):
     log, written = log
+    leave_alone(monkeypatch)
     monkeypatch.setattr(logging, "raiseExceptions", False)
     written.close()
     log.info(logline("request", status=200))

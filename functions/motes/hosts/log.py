@@ -16,8 +16,7 @@ _log = logging.getLogger("motes.run")
 
 # What a vendor refuses is its caller's business; the rest may be ours.
 _ORDINARY: Final = frozenset({401, 402, 403, 404, 429})
-# Where a record says that it is from once the places are left out.
-_NOWHERE: Final = "(unknown file)"
+_OURS: Final = "motes."
 
 
 class LogObserver:
@@ -96,80 +95,57 @@ class _Times(logging.Formatter):
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802 (its name)
         """See `logging.Formatter`."""
-        second = int(record.created)
+        return self.told(record.created, datefmt)
+
+    def told(self, at: float, form: str | None = None) -> str:
+        """A time as it begins a line."""
+        second = int(at)
         if second != self._second:
             self._second = second
-            self._told = time.strftime(datefmt or self.default_time_format, self.converter(second))
-        return f"{self._told},{int(record.msecs):03d}"
+            self._told = time.strftime(form or self.default_time_format, self.converter(second))
+        return f"{self._told},{int((at - second) * 1000):03d}"
 
 
 class _Lines(logging.StreamHandler[TextIO]):
-    """The standard library's, that writes a line of ours as it is."""
+    """The standard library's, that also takes a line of which there is no record."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
         self._times = _Times("%(asctime)s %(levelname)s %(message)s")
         self.setFormatter(self._times)
 
-    def handle(self, record: logging.LogRecord) -> bool:
-        """See `logging.Handler`."""
-        if type(record.msg) is not LogLine or record.exc_info or self.filters or self.lock is None:
-            return bool(super().handle(record))
+    def write(self, level: int, line: str) -> None:
+        """Write a line as the record of it would be written now."""
+        assert self.lock is not None  # noqa: S101 (for the type: it is one of ours)
         with self.lock:
             try:
-                told = self._times.formatTime(record)
-                self.stream.write(f"{told} {record.levelname} {record.msg}{self.terminator}")
+                told = self._times.told(time.time())
+                self.stream.write(f"{told} {logging.getLevelName(level)} {line}{self.terminator}")
                 if not getattr(self.stream, "line_buffering", False):
                     self.flush()
             except (OSError, ValueError):
-                self.handleError(record)
-        return True
+                self.handleError(logging.makeLogRecord({"msg": line}))
 
 
-class _Records:
-    """Makes records as the standard library does, those of a log that tells no places and no threads by
-    filling in a blank one: it takes every name apart to find the module in it.
+class _Logger(logging.Logger):
+    """The standard library's, that makes no record of a line of ours where nobody but `_Lines` would have it:
+    a record costs more than all else about a line.
     """
 
-    def __init__(self) -> None:
-        blank = logging.LogRecord("", 0, _NOWHERE, 0, "", (), None)
-        self._blank = blank.__dict__
-        self._started = blank.created - blank.relativeCreated / 1000
+    def _log(self, level: int, msg: object, args: Any, **more: Any) -> None:  # type: ignore[override]
+        lines = self._only_handler() if type(msg) is LogLine and not more else None
+        if lines is None or args or lines.filters or lines.level > level:
+            super()._log(level, msg, args, **more)
+        else:
+            lines.write(level, str(msg))
 
-    def __call__(  # noqa: PLR0913, PLR0917 (their factory's)
-        self,
-        name: str,
-        level: int,
-        path: str,
-        line: int,
-        msg: object,
-        args: Any,
-        exc_info: Any,
-        func: str | None = None,
-        sinfo: str | None = None,
-        **more: Any,
-    ) -> logging.LogRecord:
-        """See `logging.setLogRecordFactory`."""
-        if args or path != _NOWHERE:
-            return logging.LogRecord(name, level, path, line, msg, args, exc_info, func, sinfo, **more)
-        now = time.time()
-        record = logging.LogRecord.__new__(logging.LogRecord)
-        record.__dict__ = {
-            **self._blank,
-            "name": name,
-            "msg": msg,
-            "args": args,
-            "levelname": logging.getLevelName(level),
-            "levelno": level,
-            "lineno": line,
-            "exc_info": exc_info,
-            "funcName": func,
-            "stack_info": sinfo,
-            "created": now,
-            "msecs": int((now - int(now)) * 1000) + 0.0,
-            "relativeCreated": (now - self._started) * 1000,
-        }
-        return record
+    def _only_handler(self) -> _Lines | None:
+        """That of the root, if it is the only one there is on the way."""
+        root = logging.root
+        if self.parent is not root or self.handlers or self.filters or not self.propagate:
+            return None
+        handlers = root.handlers
+        return lines if len(handlers) == 1 and type(lines := handlers[0]) is _Lines else None
 
 
 def log_to_stderr(level: int = logging.INFO) -> None:
@@ -180,6 +156,8 @@ def log_to_stderr(level: int = logging.INFO) -> None:
     # A line tells neither where it was written nor by which thread (Python's logging HOWTO, "Optimization").
     logging._srcfile = None
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    logging.setLogRecordFactory(_Records())
+    for name, logger in logging.root.manager.loggerDict.items():
+        if name.startswith(_OURS) and type(logger) is logging.Logger:
+            logger.__class__ = _Logger
     # uvicorn speaks in sentences about itself.
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
