@@ -15,6 +15,7 @@ from motes.errors import InvalidRequest
 
 _CHECKED: Final = REASONING | {"n", "logprobs", "top_logprobs"}
 """Members that may hold what cannot be had."""
+_OBJECTS: Final = (dict, Mapping)
 
 
 def parse_request(data: bytes | Mapping[str, Any]) -> ChatRequest:
@@ -24,7 +25,7 @@ def parse_request(data: bytes | Mapping[str, Any]) -> ChatRequest:
             data = jsontext.loads(data)
         except ValueError:
             raise InvalidRequest("the request body is not valid JSON", code="invalid_json") from None
-    if not isinstance(data, dict | Mapping):
+    if not isinstance(data, _OBJECTS):
         raise InvalidRequest("the request body must be a JSON object", code="invalid_json")
     try:
         request = ChatRequest.model_validate(data)

@@ -26,8 +26,8 @@ _JSON: Final = ("application/json", "text/json", "+json")
 
 async def read_body(headers: Mapping[str, str], receive: Receive, limit: int) -> bytes:
     """The whole body. Raises HTTPException 413 or 415, ClientDisconnect."""
-    encoding = headers.get("content-encoding", "").strip().lower()
-    if encoding not in ("", "identity"):
+    encoding = headers.get("content-encoding")
+    if encoding is not None and (encoding := encoding.strip().lower()) not in ("", "identity"):
         await discard(headers, receive)
         raise _compressed(encoding)
     declared = headers.get("content-length", "")
@@ -35,7 +35,8 @@ async def read_body(headers: Mapping[str, str], receive: Receive, limit: int) ->
     if size > limit:
         await discard(headers, receive)
         raise _too_large(limit)
-    parts, size, more = list[bytes](), 0, True
+    parts: list[bytes] = []
+    size, more = 0, True
     while more:
         part, more = _part_in(await receive())
         size += len(part)

@@ -111,11 +111,10 @@ def _with_own(headers: Iterable[_RawHeader], scope: Scope) -> list[_RawHeader]:
     own = [(b"x-request-id", scope[REQUEST_ID].encode("latin-1")), *_RAW_ALWAYS]
     if (run := scope[NOTES].get("run")) is not None:
         own.append((b"x-motes-run-id", run.encode("latin-1")))
-    own += [
-        (name.encode("latin-1"), value.encode("latin-1")) for name, value in scope[ANSWER_HEADERS].items()
-    ]
+    for name, value in scope[ANSWER_HEADERS].items():
+        own.append((name.encode("latin-1"), value.encode("latin-1")))
     names = dict(own)
-    return [*[header for header in headers if header[0] not in names], *own]
+    return [header for header in headers if header[0] not in names] + own
 
 
 def _log_request(scope: Scope, status: int, seconds: float) -> None:

@@ -52,6 +52,7 @@ class Ledger:
     def __init__(self, store: UsageStore, prices: PriceBook, most: int = 10_000) -> None:
         self._store = store
         self._prices = prices
+        self._margin = float(prices.margin)
         self._most = most
         self._entries: dict[str, _Entry] = {}
         self._writing: asyncio.Event | None = None
@@ -153,7 +154,7 @@ class Ledger:
             tokens_out=metrics.tokens_out,
             tokens_reasoning=metrics.tokens_out_reasoning,
             cost=None if cost is None else cost.amount,
-            margin=float(self._prices.margin),
+            margin=self._margin,
             context=run.context,
         )
 

@@ -111,7 +111,7 @@ async def while_present(receive: Receive, work: Coroutine[Any, Any, None], reque
     Call it once the request's body has been read: from then on the client has nothing to say but that it
     left. The work has a task of its own: each piece of a stream wakes it, and not all that stands around it.
     """
-    doing = asyncio.create_task(work)
+    doing = asyncio.get_running_loop().create_task(work)
     try:
         await _left_or_done(receive, doing)
         if not doing.done():

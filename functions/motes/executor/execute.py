@@ -17,7 +17,7 @@ from motes import jsontext
 from motes import particles as p
 from motes.continuation import continued
 from motes.dataclass import dataclass
-from motes.dispatch import Dispatch
+from motes.dispatch import Dispatch, unsigned
 from motes.errors import VendorError
 from motes.executor import failures
 from motes.executor.decoding import MAX_PIECE, NOT_ENCODED, Decoder, unread
@@ -142,7 +142,9 @@ class Attempt:
         self._pump = Pump(self._dispatch.demuxer(), self._dispatch.parser(), self._transmitter)
         self._stage = Attempt._ask
         try:
-            wire = self._dispatch.sign(self._dispatch.request, self._run.options.now())
+            wire, sign = self._dispatch.request, self._dispatch.sign
+            if sign is not unsigned:
+                wire = sign(wire, self._run.options.now())
             self._exchange.send(wire, self._timeouts.connect)
         except failures.NETWORK as failure:
             return self._unanswered(failure)

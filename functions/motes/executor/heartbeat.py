@@ -39,7 +39,9 @@ class Heartbeats:
     def added(self, batch: Batch, now: float) -> Batch:
         """The batch to give on."""
         for particle in batch:
-            if _shows(particle):
+            kind = type(particle)
+            # Compared by class, which the type checker does not follow.
+            if kind in _SHOWN or (kind in _SHOWN_IF_NOT_EMPTY and particle.text):  # type: ignore[union-attr]
                 self.shown_at = now
                 return batch
         beat_at = self.shown_at + self._every
@@ -48,11 +50,3 @@ class Heartbeats:
             self.shown_at, beat_at = now, now + self._every
         self._pulse.due = min(beat_at, self._stop_at)
         return batch
-
-
-def _shows(particle: p.Particle) -> bool:
-    kind = type(particle)
-    if kind is p.Text:
-        # Mostly. Compared by class, which the type checker does not follow.
-        return bool(particle.text)  # type: ignore[union-attr]
-    return kind in _SHOWN or (kind in _SHOWN_IF_NOT_EMPTY and p.is_visible(particle))
