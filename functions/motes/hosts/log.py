@@ -16,7 +16,8 @@ _log = logging.getLogger("motes.run")
 
 # What a vendor refuses is its caller's business; the rest may be ours.
 _ORDINARY: Final = frozenset({401, 402, 403, 404, 429})
-_OURS: Final = "motes."
+# The logs that have a line for each request.
+_EACH_REQUEST: Final = ("motes.api", "motes.run")
 
 
 class LogObserver:
@@ -156,8 +157,8 @@ def log_to_stderr(level: int = logging.INFO) -> None:
     # A line tells neither where it was written nor by which thread (Python's logging HOWTO, "Optimization").
     logging._srcfile = None
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    for name, logger in logging.root.manager.loggerDict.items():
-        if name.startswith(_OURS) and type(logger) is logging.Logger:
-            logger.__class__ = _Logger
+    for name in _EACH_REQUEST:
+        # Whoever asks for it by its name, before or after, has the same one.
+        logging.getLogger(name).__class__ = _Logger
     # uvicorn speaks in sentences about itself.
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
