@@ -168,3 +168,9 @@ def test_the_short_way_to_a_line_tells_what_the_rule_for_each_field_tells(fields
     line = logline("event", **fields)
     assert line == " ".join(told)
     assert line.fields.keys() == {name for name, value in fields.items() if value is not None}
+
+
+@pytest.mark.parametrize("name", ["a", "a%", "%s", "%(a)s"])
+def test_a_sign_of_percent_stands_for_itself(name):
+    assert logline("100%", **{name: "5%"}) == f"100% {name}=5%"
+    assert logline("100%", **{name: None}) == "100%"
