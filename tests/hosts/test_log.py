@@ -36,10 +36,10 @@ def log(monkeypatch):
     logging.setLogRecordFactory(before[3])
 
 
-def leave_alone(monkeypatch):
-    """Do without the handlers that pytest adds when a test is called."""
+def leave_alone():
+    """Do without the handlers that pytest adds when a test is called; `log` puts back what was there."""
     root = logging.getLogger()
-    monkeypatch.setattr(root, "handlers", root.handlers[:1])
+    root.handlers = root.handlers[:1]
 
 
 def plainly_written(record):
@@ -96,7 +96,7 @@ def test_a_record_is_that_of_the_standard_library(log):
 @pytest.mark.parametrize("level", [logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR])
 def test_a_line_that_nobody_else_hears_of_is_written_alike(log, level, monkeypatch):
     log, written = log
-    leave_alone(monkeypatch)
+    leave_alone()
     made, root = [], logging.getLogger()
     factory = logging.getLogRecordFactory()
     monkeypatch.setattr(time, "time", lambda: 1_790_000_000.9876)
@@ -111,9 +111,9 @@ def test_a_line_that_nobody_else_hears_of_is_written_alike(log, level, monkeypat
     assert bool(alone) == (level >= logging.INFO)
 
 
-def test_who_asks_for_records_has_them(log, monkeypatch):
+def test_who_asks_for_records_has_them(log):
     log, written = log
-    leave_alone(monkeypatch)
+    leave_alone()
     handler, kept = logging.getLogger().handlers[0], Kept()
     handler.addFilter(lambda record: "secret" not in record.getMessage())
     log.info(logline("request", context="secret"))
@@ -133,7 +133,7 @@ def test_who_asks_for_records_has_them(log, monkeypatch):
 
 def test_a_stream_that_takes_nothing_ends_nobody(log, monkeypatch):
     log, written = log
-    leave_alone(monkeypatch)
+    leave_alone()
     monkeypatch.setattr(logging, "raiseExceptions", False)
     written.close()
     log.info(logline("request", status=200))
