@@ -260,6 +260,14 @@ def test_a_public_address(url):
     assert is_public(url)
 
 
+@pytest.mark.parametrize(
+    "host",
+    ["10.0.0.1", "127.1", "0x7f.1", "[::1]", "[::ffff:10.0.0.1]", "[64:ff9b::a00:1]", "[2002:a00:1::]"],
+)
+def test_a_private_address_is_none_in_whatever_form_it_comes(host):
+    assert not is_public(f"https://{host}/a")
+
+
 LATE = Transforms(snapshot=lambda run_id: errand(f"runs/{run_id}"))
 SNAPSHOT = {"runs/r1": httpx.Response(200, content=line(usage={"tokens_in": 7, "tokens_out": 9}, stop="ok"))}
 

@@ -8,12 +8,12 @@ Source: ai.google.dev/gemini-api/docs/google-search (read 2026-11-29).
 
 import asyncio
 from dataclasses import replace
-from ipaddress import ip_address
 from typing import Final
 
 import httpx
 
 from motes import particles as p
+from motes.addresses import is_public_address
 from motes.executor.failures import NETWORK
 
 _HOST: Final = "vertexaisearch.cloud.google.com"
@@ -72,13 +72,11 @@ def is_public(url: str) -> bool:
     if parts is None or parts.scheme not in ("https", "http") or parts.userinfo:
         return False
     host = parts.host.rstrip(".").lower()
-    try:
-        return ip_address(host).is_global
-    except ValueError:
-        # A last label of digits alone is an address in an old spelling (127.1, 0x7f.1).
-        last = host.rpartition(".")[2]
-        named = "." in host and last.isascii() and not last[:1].isdigit()
-        return named and not host.endswith(_PRIVATE_ENDS)
+    # A last label of digits alone is an address, maybe in an old spelling (127.1, 0x7f.1).
+    last = host.rpartition(".")[2]
+    if ":" in host or last[:1].isdigit():
+        return is_public_address(host)
+    return "." in host and last.isascii() and not host.endswith(_PRIVATE_ENDS)
 
 
 def _parsed(url: str) -> httpx.URL | None:
