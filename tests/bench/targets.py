@@ -89,6 +89,7 @@ def motes(
         model={dialect: f"bench-{dialect.split('-')[0]}/m" for dialect in BASES},
         headers={"": {"authorization": f"Bearer {KEY}"}},
         environ=environ,
+        weight=4,
     )
 
 
@@ -181,7 +182,7 @@ def all_targets(folder: Path, stack: ExitStack, wanted: Sequence[str] = ()) -> l
     return [
         reference("raw_pass", 19111, answers_in="", weight=4),
         reference("raw_template", 19112, weight=4),
-        reference("aiohttp_template", 19113, weight=2),
+        reference("aiohttp_template", 19113, weight=4),
         motes(folder),
         motes(folder, 19121, "motes_journal", "resumable = true\n"),
         *in_dynamodb,
