@@ -36,6 +36,8 @@ class Pump:
         self._parser = parser
         self._bad: list[str] = []
         self._head = b""
+        """How the body begins, until an event of it was understood: what it is then is known."""
+        self._unseen = _HEAD_BYTES
         self._listener = Listener()
         self._refrain: Refrain | None = None
         """That of the latest event; none where it had one no more, or has not taught it."""
@@ -50,8 +52,9 @@ class Pump:
         """The particles these bytes complete, in order; never the `End`, which is the verdict."""
         size = len(data)
         self.received += size
-        if len(self._head) < _HEAD_BYTES:
-            self._head += data[: _HEAD_BYTES - len(self._head)]
+        if self._unseen > 0:
+            self._head += data[: self._unseen]
+            self._unseen -= size
         out = self.transmitter
         if size >= self._room or (refrain := self._refrain or self._learnt(data, 0)) is None:
             self._read(data)
@@ -103,6 +106,8 @@ class Pump:
             self._break(demuxer.error)
         self._room = demuxer.room
         if events:
+            if not self._bad:
+                self._head, self._unseen = b"", 0
             # Whatever the latest event was, it may be another one than the refrain's.
             self._refrain = self._listener.lesson = None
             if out.latest_verse is not None and self._room:
