@@ -12,12 +12,15 @@ import os
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib.machinery import SourcelessFileLoader
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
+
+import httpx
 
 from motes.dataclass import dataclass
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, Provider
 
 _DATA: Final = "genai_prices.data"
+_CLIENT: Final = "httpx2"
 _COMPILE: Final = "import py_compile, sys; py_compile.compile(sys.argv[1], sys.argv[2], doraise=True)"
 _SECONDS: Final = 60.0
 _MOST_EXCERPTS: Final = 100
@@ -48,7 +52,8 @@ class Excerpt:
 def excerpt(name: str, url: str) -> Excerpt | None:
     """What the list has of the provider of that name, or else of that address."""
     try:
-        from genai_prices.data_snapshot import DataSnapshot
+        with _without_another_client():
+            from genai_prices.data_snapshot import DataSnapshot
     except ImportError:
         return None
     snapshot = DataSnapshot(_providers(), from_auto_update=False)
@@ -60,6 +65,23 @@ def excerpt(name: str, url: str) -> Excerpt | None:
         return None
     fallbacks = provider.fallback_model_providers or ()
     return Excerpt(provider, [one for one in snapshot.providers if one.id in fallbacks])
+
+
+@contextmanager
+def _without_another_client() -> Iterator[None]:
+    """genai-prices loads an HTTP client to renew its list with, which is never asked for here: two megabytes,
+    and 25 ms of a processor. While it is loaded, the client that is here stands in its place; it has the same
+    interface.
+    """
+    with _LOADING:
+        is_needed = _CLIENT not in sys.modules
+        if is_needed:
+            sys.modules[_CLIENT] = httpx
+        try:
+            yield
+        finally:
+            if is_needed:
+                sys.modules.pop(_CLIENT, None)
 
 
 def _providers() -> "list[Provider]":

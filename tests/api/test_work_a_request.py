@@ -1,0 +1,115 @@
+"""What a request costs before and around its events, counted in steps of the interpreter and not timed.
+
+The whole app as `motes serve` has it (keys, plan, executor, engine, log, usage, runs), asked in this process
+and answered by a scripted vendor over a socket. Only our own code is counted: what the server, the event loop
+and the packages do is the same for everybody. Where a limit here is passed, something was added to the way
+that every request takes. See `kernel/test_work_an_event.py`, and `python -m tests.bench slope` for the time.
+"""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import motes
+from bench.wires import DIALECTS, Script
+from fakes.serving import AUTH, KEY, vendor_row
+from fakes.upstream import SSE_HEAD, Upstream
+from motes.api.app import create_app
+from motes.api.gateway import open_gateway
+from motes.hosts.log import LogObserver
+from motes.settings import load_settings
+
+OURS = str(Path(motes.__file__).parent)
+WARM, COUNTED = 8, 10
+
+
+class Counter:
+    """Steps of the interpreter in our own code, while it is entered."""
+
+    def __init__(self):
+        self.steps = 0
+
+    def __enter__(self):
+        self._before = sys.gettrace()
+        sys.settrace(self._on_call)
+
+    def __exit__(self, *_):
+        sys.settrace(self._before)
+
+    def _on_call(self, frame, _event, _):
+        if not frame.f_code.co_filename.startswith((OURS, "<dataclass>")):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return self._on_step
+
+    def _on_step(self, _frame, event, _):
+        self.steps += event == "opcode"
+        return self._on_step
+
+
+async def asked(app, body):
+    """One request; gives the bytes of its answer."""
+    told, messages = b"", [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive():
+        if messages:
+            return messages.pop()
+        await asyncio.Event().wait()
+        return None
+
+    async def send(message):
+        nonlocal told
+        told += message.get("body", b"")
+
+    headers = [(name.encode(), value.encode()) for name, value in AUTH.items()]
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "POST",
+        "path": "/v1/chat/completions",
+        "query_string": b"",
+        "headers": [(b"host", b"motes"), (b"content-type", b"application/json"), *headers],
+        "state": {},
+    }
+    await app(scope, receive, send)
+    return told
+
+
+async def steps_a_request(app, body):
+    for _ in range(WARM):
+        assert b"[DONE]" in await asked(app, body)
+    # What is done a moment after the last byte (usage, records) is done for the warm ones before it counts.
+    await asyncio.sleep(0.2)
+    counter = Counter()
+    with counter:
+        # In tasks of their own: only frames that begin now are counted.
+        for _ in range(COUNTED):
+            await asyncio.create_task(asked(app, body))
+        await asyncio.sleep(0.2)
+    return counter.steps / COUNTED
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the limits are of Python 3.11's instructions")
+@pytest.mark.parametrize(
+    ("dialect", "limit"),
+    [("openai-chat", 15_600), ("anthropic-messages", 16_200), ("gemini-generate", 15_600)],
+)
+def test_a_request_takes_few_steps_of_our_own(tmp_path, dialect, limit):
+    answer = DIALECTS[dialect](Script(n=1), b"")
+    with Upstream() as vendor:
+        # In one piece, so that it is one read.
+        vendor.play(SSE_HEAD + b"".join([*answer.head, *answer.middle, *answer.tail]))
+        (tmp_path / "motes.toml").write_text(vendor_row(vendor.base_url, dialect=dialect))
+        environ = {"MOTES_HOME": str(tmp_path), "MOTES_API_KEY": KEY}
+
+        async def counted():
+            gateway = open_gateway(load_settings(environ, tmp_path), environ, observer=LogObserver())
+            app = create_app(gateway, is_always_on=True)
+            body = {"model": "fake/m", "stream": True, "messages": [{"role": "user", "content": "Hi"}]}
+            async with app.router.lifespan_context(app):
+                return await steps_a_request(app, json.dumps(body).encode())
+
+        assert asyncio.run(counted()) <= limit
