@@ -78,17 +78,21 @@ async def asked(app, body):
     return told
 
 
-async def steps_a_request(app, body):
+async def steps_a_request(gateway, app, body):
+    async def settled():
+        # What is done a moment after the last byte: records and usage.
+        await gateway.runs.settled()
+        await gateway.ledger.write()
+
     for _ in range(WARM):
         assert b"[DONE]" in await asked(app, body)
-    # What is done a moment after the last byte (usage, records) is done for the warm ones before it counts.
-    await asyncio.sleep(0.2)
+    await settled()
     counter = Counter()
     with counter:
         # In tasks of their own: only frames that begin now are counted.
         for _ in range(COUNTED):
             await asyncio.create_task(asked(app, body))
-        await asyncio.sleep(0.2)
+        await asyncio.create_task(settled())
     return counter.steps / COUNTED
 
 
@@ -110,6 +114,6 @@ def test_a_request_takes_few_steps_of_our_own(tmp_path, dialect, limit):
             app = create_app(gateway, is_always_on=True)
             body = {"model": "fake/m", "stream": True, "messages": [{"role": "user", "content": "Hi"}]}
             async with app.router.lifespan_context(app):
-                return await steps_a_request(app, json.dumps(body).encode())
+                return await steps_a_request(gateway, app, json.dumps(body).encode())
 
         assert asyncio.run(counted()) <= limit
