@@ -25,7 +25,7 @@ _ALIKE: Final = 24
 class Refrain:
     """The bytes around the words of an event, learnt from one (`of`)."""
 
-    __slots__ = ("_begin", "_end", "_middle", "_say", "_sizes", "verse")
+    __slots__ = ("_begin", "_end", "_is_filled", "_middle", "_say", "_sizes", "verse")
 
     def __init__(self, begin: bytes, middle: bytes, end: bytes, verse: Verse) -> None:
         self.verse = verse
@@ -34,6 +34,7 @@ class Refrain:
         self._middle = middle
         self._end = end
         self._sizes = len(begin), len(middle), len(end)
+        self._is_filled = bool(end and verse.member)
 
     @classmethod
     def of(cls, event: bytes, words: str, verse: Verse, datum: bytes, later: bytes, at: int) -> Self | None:
@@ -77,6 +78,8 @@ class Refrain:
                 if after < 0:
                     break
                 filler = data[quote + between : after]
+                if not filler and self._is_filled:
+                    break
             try:
                 # Strictly: a string that needs forgiveness is for the whole rule.
                 say(loads(data[start - 1 : quote + 1]), filler, out)
@@ -133,7 +136,9 @@ def last_event(data: bytes, datum: str, *, begins: bool) -> bytes:
         if data.endswith(tail):
             line = len(data) - len(tail)
             before = max(data.rfind(b"\n\n", 0, line) + 2, data.rfind(b"\n\r\n", 0, line) + 3)
-            return data[before:] if before > 2 else data if begins else b""
+            event = data[before:] if before > 2 else data if begins else b""
+            # A CR alone ends a line as well: there may be an event before this one.
+            return event if event.count(b"\r") == event.count(b"\r\n") else b""
     return b""
 
 

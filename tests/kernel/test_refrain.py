@@ -236,6 +236,14 @@ def test_a_comment_that_repeats_the_words_is_no_event() -> None:
     assert both("openai-chat", reads)[0] == ".HiHo!"
 
 
+@pytest.mark.parametrize("empty_line", [b"\r\r", b"\n\r", b"\r\n\r", b"\r\r\n"])
+@pytest.mark.parametrize("end", [b"\n\n", b"\r\n\r\n"])
+def test_a_carriage_return_alone_ends_the_event_before(empty_line: bytes, end: bytes) -> None:
+    reads = [chat("."), *(chat("before")[:-2] + empty_line + chat(words)[:-2] + end for words in "abcd")]
+    for way in (reads, [b"".join(reads)]):
+        assert both("openai-chat", way)[0] == ".beforeabeforebbeforecbefored"
+
+
 def test_words_go_to_the_block_they_name() -> None:
     reads = [
         block(0),
@@ -268,6 +276,9 @@ def test_an_event_above_the_limit_is_none() -> None:
         ['{"promptTokenCount":1}', '{"promptTokenCount":2}', '{"promptTokenCount":10}'],
         ['{"promptTokenCount":1}', '{"promptTokenCount":02}', '{"promptTokenCount":3}'],
         ['{"promptTokenCount":1}', '{"promptTokenCount":}', '{"promptTokenCount":4}'],
+        ['{"promptTokenCount":1}', "", '{"promptTokenCount":4}', ""],
+        ['{"promptTokenCount":1e111}', '{"promptTokenCount":2e111}', '{"promptTokenCount":1e999}'],
+        ['{"promptTokenCount":1,"x":-1e111}', '{"promptTokenCount":2,"x":-1e999}'],
         ['{"promptTokenCount":1,"x1":1}', '{"promptTokenCount":2,"x2":1}', '{"promptTokenCount":3}'],
         ['{"promptTokenCount":null}', '{"promptTokenCount":2}', '{"promptTokenCount":null}'],
         ['{"promptTokenCount":5}', "null", '{"candidatesTokenCount":7}', '{"candidatesTokenCount":8}'],
