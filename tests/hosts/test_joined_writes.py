@@ -21,6 +21,9 @@ class Recorder(asyncio.Transport):
     def close(self):
         self.calls.append(None)
 
+    def is_closing(self):
+        return None in self.calls
+
 
 async def test_what_is_written_in_the_turn_of_the_head_is_one_call_and_what_follows_is_not_held():
     recorder = Recorder()
@@ -50,6 +53,17 @@ async def test_what_was_written_is_sent_before_the_connection_is_closed():
     assert recorder.calls == [b"head", None]
     await asyncio.sleep(0)
     assert recorder.calls == [b"head", None]
+
+
+async def test_for_a_client_that_has_left_nothing_waits_for_a_transport_that_is_gone_by_then():
+    recorder = Recorder()
+    joined = JoinedWrites(recorder)
+    joined.join()
+    recorder.close()
+    joined.write(b"head")
+    assert recorder.calls == [None, b"head"]
+    await asyncio.sleep(0)
+    assert recorder.calls == [None, b"head"]
 
 
 async def test_what_is_not_about_writing_is_the_transports_own():

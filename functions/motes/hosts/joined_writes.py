@@ -36,6 +36,11 @@ class JoinedWrites:
 
     def _hold(self, data: bytes) -> None:
         if not self._parts:
+            if self._transport.is_closing():
+                # The client has left: when the turn is over the transport may be gone.
+                self._flush()
+                self.write(data)
+                return
             self._loop.call_soon(self._flush)
         self._parts.append(data)
 
