@@ -66,3 +66,21 @@ def test_many_small_requests_in_one_read_are_all_served() -> None:
             assert piece
             answer += piece
         assert answer.count(b"HTTP/1.1 200 ") == 60
+
+
+def test_who_says_that_nothing_more_comes_is_still_answered() -> None:
+    peers = list[socket.socket]()
+
+    async def answer(scope, receive, send):
+        await _echo(scope, receive, send)
+        if scope["type"] == "http":
+            # In the turn in which the answer was written.
+            peers[0].shutdown(socket.SHUT_WR)
+
+    with running(answer) as base, _connected(base) as peer:
+        peers.append(peer)
+        peer.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        answered = b""
+        while piece := peer.recv(1000):
+            answered += piece
+        assert answered.endswith(b"00000000")

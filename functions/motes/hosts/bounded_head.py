@@ -51,6 +51,11 @@ class BoundedHeadProtocol(HttpToolsProtocol):
         if self._head > MAX_HEAD_BYTES:
             self._refuse()
 
+    def eof_received(self) -> None:
+        """See asyncio. Who sends nothing more still reads what was written for him; then it is closed."""
+        self._joined.flush()
+        super().eof_received()
+
     def on_header(self, name: bytes, value: bytes) -> None:
         """See httptools. Trailers are let go: nothing reads them."""
         if not self._in_body:

@@ -31,20 +31,21 @@ class JoinedWrites:
 
     def close(self) -> None:
         """See asyncio. What was written before is sent."""
-        self._flush()
+        self.flush()
         self._transport.close()
 
     def _hold(self, data: bytes) -> None:
         if not self._parts:
             if self._transport.is_closing():
                 # The client has left: when the turn is over the transport may be gone.
-                self._flush()
+                self.flush()
                 self.write(data)
                 return
-            self._loop.call_soon(self._flush)
+            self._loop.call_soon(self.flush)
         self._parts.append(data)
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Send what is held now, and hold nothing more."""
         self.write = self._transport.write
         parts, self._parts = self._parts, []
         if parts:
