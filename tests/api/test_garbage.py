@@ -60,9 +60,13 @@ def left_by(work):
 
 
 def ours(garbage):
-    """Without the transports of the scripted upstream, which refer to themselves, and what they hold."""
+    """Without the transports of the scripted upstream and the loops of tests before, which refer to
+    themselves, and what they hold.
+    """
     known = {id(one) for one in garbage}
-    theirs = [one for one in garbage if type(one).__qualname__ == "_SelectorSocketTransport"]
+    theirs = [
+        one for one in garbage if type(one).__qualname__ in ("_SelectorSocketTransport", "VirtualTimeLoop")
+    ]
     for one in theirs:
         known.discard(id(one))
         for held in gc.get_referents(one):

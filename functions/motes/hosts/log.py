@@ -142,10 +142,12 @@ class _Logger(logging.Logger):
 
     def _only_handler(self) -> _Lines | None:
         """That of the root, if it is the only one there is on the way."""
-        root = logging.root
-        if self.parent is not root or self.handlers or self.filters or not self.propagate:
-            return None
-        handlers = root.handlers
+        one: logging.Logger | None = self
+        while one is not None and one is not logging.root:
+            if one.handlers or self.filters or not one.propagate:
+                return None
+            one = one.parent
+        handlers = logging.root.handlers
         return lines if len(handlers) == 1 and type(lines := handlers[0]) is _Lines else None
 
 
