@@ -51,6 +51,8 @@ class UpstreamRequest:
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(default=b"", repr=False)
+    is_one_of_many: bool = False
+    """Whether others go out with this head, so that it may be remembered with the key in it."""
 
     @property
     def raw_headers(self) -> list[tuple[bytes, bytes]]:
@@ -157,15 +159,17 @@ def generate(
 
 class Plan:
     """What all requests to one model of a vendor with one key have in common. Raises PrepareError where the
-    key is missing. Its repr shows nothing.
+    key is missing. Its repr shows nothing. `is_kept`: with a key of the operator's own, for many
+    requests.
     """
 
-    def __init__(self, vendor: Vendor, model: str, secret: str | None) -> None:
+    def __init__(self, vendor: Vendor, model: str, secret: str | None, *, is_kept: bool = False) -> None:
         if secret is None and vendor.key_required and vendor.auth.kind != "none":
             raise PrepareError(missing_key(vendor), code="missing_vendor_key")
         self.vendor = vendor
         self.model = model
         self.secret = secret
+        self._is_kept = is_kept
         self.dialect = resolve(vendor.surfaces[0].dialect)
         self.quirks = of_model(vendor.quirks, model)
         self._way: _Way | None = None
@@ -213,7 +217,13 @@ class Plan:
         if body.headers:
             headers = {**way.plain.headers, **body.headers}
             ready = authorise(replace(way.plain, headers=headers), self.vendor, self.secret)
-        return UpstreamRequest(method="POST", url=ready.url, headers=ready.headers, body=written)
+        return UpstreamRequest(
+            method="POST",
+            url=ready.url,
+            headers=ready.headers,
+            body=written,
+            is_one_of_many=self._is_kept and not body.headers,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,7 +330,8 @@ def signature(vendor: Vendor, secret: str | None) -> Callable[[UpstreamRequest, 
     sign = signer(vendor.auth, credentials)
 
     def signed(request: UpstreamRequest, now: datetime) -> UpstreamRequest:
-        return replace(request, headers=sign(request.method, request.url, request.headers, request.body, now))
+        headers = sign(request.method, request.url, request.headers, request.body, now)
+        return replace(request, headers=headers, is_one_of_many=False)
 
     return signed
 

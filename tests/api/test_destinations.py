@@ -32,7 +32,7 @@ def test_every_row_is_dispatched_with_a_remembered_plan_as_without_one(catalogue
             anew = generate(ASK, speaking(row, surface.dialect, "m"), "m", secret=secret)
             for _ in range(2):
                 made = destination.plan(secret).dispatch(ASK)
-                assert (made.request, made.vendor, made.timeouts) == (
+                assert (replace(made.request, is_one_of_many=False), made.vendor, made.timeouts) == (
                     anew.request,
                     anew.vendor,
                     anew.timeouts,
@@ -81,6 +81,7 @@ def test_a_callers_key_is_not_remembered_and_no_key_is_shown(catalogue):
     assert passing.plan(SECRET) is not passing.plan(SECRET)
     assert destination.plan(SECRET) is destination.plan(SECRET)
     plan = destination.plan(SECRET)
-    plan.dispatch(ASK)
+    assert plan.dispatch(ASK).request.is_one_of_many
+    assert not passing.plan(SECRET).dispatch(ASK).request.is_one_of_many
     for shown in (destination, passing, plan, plan._way, plan._way.plain, plan._way.ready):
         assert SECRET not in repr(shown)

@@ -1,5 +1,6 @@
 """A caller who brings the vendor's key: it goes to the host of that vendor's row for one request, and nowhere else."""
 
+import gc
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from fakes.serving import AUTH, KEY, client, serving, vendor_row
 from fakes.upstream import HELLO, SSE_HEAD, Reset, Upstream, answer, chat_chunk, event
+from motes.engine.ask import Heading
 from motes.settings import AWS_KEY
 from motes.vendors.table import VENDORS
 
@@ -67,6 +69,7 @@ def test_it_is_kept_nowhere(
     with client(base_url) as caller:
         caller.post(CHAT, json=ASK | {"stream": True}, headers=HEADER)
     assert OWN not in caplog.text
+    assert not [found for found in gc.get_objects() if type(found) is Heading and OWN.encode() in found.lines]
     kept = [path for path in home.rglob("*") if path.is_file() and OWN.encode() in path.read_bytes()]
     assert kept == []
 

@@ -38,7 +38,8 @@ class Destination:
             return Plan(self.vendor, self.model, secret)
         plan = known.get(secret)
         if plan is None:
-            plan = _kept(known, secret, Plan(self.vendor, self.model, secret), _KEYS)
+            plan = Plan(self.vendor, self.model, secret, is_kept=True)
+            _kept(known, secret, plan, _KEYS)
         return plan
 
     def passing(self, vendor: Vendor | None = None) -> "Destination":

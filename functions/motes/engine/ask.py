@@ -78,13 +78,11 @@ def heading(method: str, url: httpx.URL, headers: Sequence[Header], *, is_counte
     )
 
 
-@lru_cache(maxsize=256)
 def heading_over(
     own: tuple[Header, ...], method: str, url: str, given: tuple[tuple[str, str], ...]
 ) -> Heading:
     """The heading as httpx has it: what is given takes the place of our own of that name.
 
-    It is the same for every request to the same model with the same key, so it is made and checked once.
     Raises httpx.InvalidURL and UnicodeError besides; a value may be Latin-1.
     """
     address = httpx.URL(url)
@@ -96,3 +94,9 @@ def heading_over(
     if b"host" not in found:
         headers.insert(0, (b"Host", address.netloc))
     return heading(method, address, headers, is_counted=b"content-length" not in found)
+
+
+remembered_heading: Final = lru_cache(maxsize=256)(heading_over)
+"""The same, made and checked once for all requests to one model with one key. Not for a key that a caller
+brought, which is kept nowhere, nor for a head with a signature, which never comes again.
+"""

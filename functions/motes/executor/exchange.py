@@ -14,7 +14,7 @@ from typing import Any, Final
 import httpx
 
 from motes.dispatch import UpstreamRequest
-from motes.engine.ask import Ask, heading_over
+from motes.engine.ask import Ask, heading_over, remembered_heading
 from motes.engine.body import BODY, Body
 from motes.engine.connection import Connection
 from motes.engine.transport import ON_SENDING, response_of
@@ -50,7 +50,8 @@ class Exchange:
         http = self._http
         if isinstance(http, EngineClient):
             given = tuple(wire.headers.items())
-            heading = heading_over(http.own_headers, wire.method, wire.url, given)
+            over = remembered_heading if wire.is_one_of_many else heading_over
+            heading = over(http.own_headers, wire.method, wire.url, given)
             if http.is_by_itself(heading.url):
                 self._ask(
                     http, Ask(heading=heading, body=wire.body, connect=connect, on_sending=self._on_sending)
