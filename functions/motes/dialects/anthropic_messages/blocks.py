@@ -14,6 +14,7 @@ from motes import particles as p
 from motes.dataclass import dataclass
 from motes.dialects.anthropic_messages.citations import citation
 from motes.dialects.anthropic_messages.events import Json, obj, objects, text
+from motes.kept_text import KeptText
 from motes.transmitter import Emitter
 from motes.vendor_errors import excerpt
 
@@ -101,7 +102,7 @@ class TextBlock(Block):
     def __init__(self, raw: Json, answer: Answer) -> None:
         super().__init__(raw, answer)
         self._start = answer.spoken
-        self._words: list[str] = []
+        self._words = KeptText()
         self._citations = objects(raw.get("citations"))
 
     def open(self, out: Emitter) -> None:
@@ -126,7 +127,7 @@ class TextBlock(Block):
 
     def replay(self) -> dict[str, Any] | None:
         """See `Block`."""
-        words = "".join(self._words)
+        words = self._words.whole()
         if not words.strip():
             return None
         cited = {"citations": self._citations} if self._citations else {}
@@ -135,14 +136,14 @@ class TextBlock(Block):
     def say(self, words: str, out: Emitter) -> None:
         """More of the text."""
         if words:
-            self._words.append(words)
+            self._words.add(words)
             self.answer.say(words, out)
 
     def again(self, words: str, padding: bytes, out: Emitter) -> None:
         """More of the text, as it mostly comes. See `Verse`."""
         if padding and padding.strip(b" "):
             raise ValueError("no padding")
-        self._words.append(words)
+        self._words.add(words)
         self.answer.say(words, out)
 
 
@@ -153,20 +154,20 @@ class ThinkingBlock(Block):
 
     def __init__(self, raw: Json, answer: Answer) -> None:
         super().__init__(raw, answer)
-        self._words: list[str] = []
+        self._words = KeptText()
         self._signature = text(raw.get("signature"))
 
     def open(self, out: Emitter) -> None:
         """See `Block`."""
         words = text(self.raw.get("thinking"))
-        self._words.append(words)
+        self._words.add(words)
         out.reasoning(words, restart=self.answer.after_reasoning)
 
     def grow(self, kind: str, delta: Json, out: Emitter) -> None:
         """See `Block`."""
         if kind == "thinking_delta":
             if words := text(delta.get("thinking")):
-                self._words.append(words)
+                self._words.add(words)
                 out.reasoning(words)
         elif kind == "signature_delta":
             self._signature = text(delta.get("signature")) or self._signature
@@ -182,7 +183,7 @@ class ThinkingBlock(Block):
         """See `Block`."""
         if not self._signature:
             return None
-        return {"type": "thinking", "thinking": "".join(self._words), "signature": self._signature}
+        return {"type": "thinking", "thinking": self._words.whole(), "signature": self._signature}
 
 
 class RedactedBlock(Block):

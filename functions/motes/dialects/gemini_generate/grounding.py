@@ -18,6 +18,7 @@ from motes.dataclass import dataclass
 from motes.dialects.gemini_generate.events import CitationSource, GroundingMetadata, Segment
 from motes.dialects.gemini_generate.fields import an_object, count, member, objects, text
 from motes.jsontext import mend_surrogates
+from motes.kept_text import KeptText
 from motes.transmitter import Emitter
 
 _MAX_SUPPORTS: Final = 2_000
@@ -78,11 +79,11 @@ class Sources:
             if url and text(member(entry, "urlRetrievalStatus")).endswith("SUCCESS"):
                 self._fetched.append(url)
 
-    def close(self, answer: list[str], out: Emitter) -> None:
+    def close(self, answer: KeptText, out: Emitter) -> None:
         """Tell every source once for each place it supports, or once without a place; numbers from 1."""
         if not (self._chunks or self._cited or self._fetched):
             return
-        uses = self._collected(_Answer("".join(answer)))
+        uses = self._collected(_Answer(answer.whole()))
         for number, (source, use) in enumerate(uses.items(), 1):
             plain = p.Citation(
                 source.title,

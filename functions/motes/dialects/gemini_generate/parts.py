@@ -11,14 +11,15 @@ from motes.dialects.gemini_generate.events import Part
 from motes.dialects.gemini_generate.fields import an_object, member, snake, text
 from motes.dialects.gemini_generate.hosted import Hosted
 from motes.dialects.gemini_generate.media import hosted, inline
+from motes.kept_text import KeptText
 from motes.transmitter import Emitter
 
 
 class Parts:
-    """Reads the parts of one answer. `answer` is the text so far, in pieces."""
+    """Reads the parts of one answer. `answer` is the text so far."""
 
     def __init__(self) -> None:
-        self.answer: list[str] = []
+        self.answer = KeptText()
         self._calls = Calls()
         self._hosted = Hosted()
         self._restart = False
@@ -38,7 +39,7 @@ class Parts:
 
     def say(self, words: str, out: Emitter) -> None:
         """More of the answer."""
-        self.answer.append(words)
+        self.answer.add(words)
         out.text(words)
 
     def close(self, out: Emitter) -> None:

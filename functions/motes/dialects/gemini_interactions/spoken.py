@@ -9,6 +9,7 @@ from motes.dialects.gemini_interactions import media
 from motes.dialects.gemini_interactions.answer import Answer
 from motes.dialects.gemini_interactions.citations import Places
 from motes.dialects.gemini_interactions.fields import Json, inner, rows, text
+from motes.kept_text import KeptText
 from motes.transmitter import Emitter
 from motes.vendor_errors import excerpt
 
@@ -95,21 +96,21 @@ class Block:
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
         self._start = answer.spoken
-        self._pieces: list[str] = []
+        self._words = KeptText()
         self._notes: list[Json] = []
 
     def add(self, part: Json, out: Emitter) -> None:
         """More text, more sources, or both."""
         words = text(part, "text")
         if words:
-            self._pieces.append(words)
+            self._words.add(words)
             self._answer.say(words, out)
         self._notes += rows(part, "annotations") or [note for note in [inner(part, "annotation")] if note]
 
     def close(self, out: Emitter) -> None:
         """The text is whole, so that places in it can be counted."""
         if self._notes:
-            places = Places("".join(self._pieces), self._start)
+            places = Places(self._words.whole(), self._start)
             for note in self._notes:
                 self._answer.cite(note, places, out)
 

@@ -4,42 +4,39 @@ Vendors repeat themselves: some send the whole text so far in every delta, some 
 with the whole message. Must never say a character twice, and never hold one back.
 """
 
+from motes.kept_text import KeptText
+
 
 class Said:
     """One channel (text, or reasoning) of one answer."""
 
     def __init__(self) -> None:
-        self._parts: list[str] = []
+        self._kept = KeptText()
 
     def __bool__(self) -> bool:
-        return bool(self._parts)
+        return bool(self._kept)
 
     def add(self, text: str) -> str:
         """An increment: all of it is news."""
         if text:
-            self._parts.append(text)
+            self._kept.add(text)
         return text
 
     def reach(self, text: str) -> str:
         """A text that may repeat everything from the start: what goes beyond it. One that goes another
         way is taken for an increment.
         """
-        before = self._whole()
+        before = self._kept.whole()
         if text.startswith(before):
-            self._parts = [text]
+            self._kept = KeptText(text)
             return text[len(before) :]
         return "" if before.startswith(text) else self.add(text)
 
     def extend(self, text: str) -> str:
         """A text that repeats everything from the start where it begins with it, else an increment."""
-        before = self._whole()
+        before = self._kept.whole()
         return self.reach(text) if before and text.startswith(before) else self.add(text)
 
     def repeat(self, text: str) -> str:
         """A text that is known to repeat what was said: what goes beyond it, or nothing."""
-        return self.reach(text) if text.startswith(self._whole()) else ""
-
-    def _whole(self) -> str:
-        if len(self._parts) > 1:
-            self._parts = ["".join(self._parts)]
-        return self._parts[0] if self._parts else ""
+        return self.reach(text) if text.startswith(self._kept.whole()) else ""

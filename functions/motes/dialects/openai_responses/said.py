@@ -4,31 +4,31 @@ Every part comes in pieces, then once or more as a whole: in its own event, its 
 Must never say a character twice, and never lose one that only the whole holds.
 """
 
+from motes.kept_text import KeptText
+
 
 class Said:
     """One text of one part."""
 
-    __slots__ = ("_pieces", "start")
+    __slots__ = ("_kept", "start")
 
     def __init__(self) -> None:
-        self._pieces: list[str] = []
+        self._kept = KeptText()
         self.start: int | None = None
         """Where the part begins in the text of the whole answer, in characters."""
 
     def __bool__(self) -> bool:
-        return bool(self._pieces)
+        return bool(self._kept)
 
     @property
     def text(self) -> str:
         """All that was said."""
-        if len(self._pieces) > 1:
-            self._pieces = ["".join(self._pieces)]
-        return self._pieces[0] if self._pieces else ""
+        return self._kept.whole()
 
     def add(self, piece: str) -> str:
         """A piece: all of it is news."""
         if piece:
-            self._pieces.append(piece)
+            self._kept.add(piece)
         return piece
 
     def rest(self, whole: str) -> str | None:
@@ -38,5 +38,5 @@ class Said:
             return ""
         if not whole.startswith(before):
             return None
-        self._pieces = [whole]
+        self._kept = KeptText(whole)
         return whole[len(before) :]

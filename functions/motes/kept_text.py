@@ -1,0 +1,42 @@
+"""The text of an answer, kept piece by piece for the rare case that somebody asks for the whole of it.
+
+A piece of a few characters takes some ninety bytes as a string of its own, so that a stream of half an hour
+would hold megabytes: many pieces are packed into one. Pure. Must never give another text than was added.
+"""
+
+import zlib
+from typing import Final
+
+_MANY: Final = 512
+"""So many pieces are packed together; most answers have fewer."""
+# Any text a vendor can send has bytes by this, halves of characters too.
+_ERRORS: Final = "surrogatepass"
+
+
+class KeptText:
+    """Grows by `add`; `whole` gives all of it."""
+
+    __slots__ = ("_packed", "_pieces")
+
+    def __init__(self, text: str = "") -> None:
+        self._packed: list[bytes] = []
+        self._pieces = [text] if text else []
+
+    def __bool__(self) -> bool:
+        return bool(self._pieces or self._packed)
+
+    def add(self, piece: str) -> None:
+        """More of it."""
+        pieces = self._pieces
+        pieces.append(piece)
+        if len(pieces) > _MANY:
+            self._packed.append(zlib.compress("".join(pieces).encode("utf-8", _ERRORS), 1))
+            pieces.clear()
+
+    def whole(self) -> str:
+        """All that was added. From then on it is one piece: who asks often pays for what came since."""
+        pieces = self._pieces
+        if self._packed or len(pieces) > 1:
+            packed = b"".join(map(zlib.decompress, self._packed)).decode("utf-8", _ERRORS)
+            self._packed, self._pieces = [], [packed + "".join(pieces)]
+        return self._pieces[0] if self._pieces else ""
