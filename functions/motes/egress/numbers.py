@@ -43,10 +43,11 @@ class Numbers:
 
     def of(self, particle: p.Particle) -> int | None:
         """The number of the next particle."""
-        if isinstance(particle, p.Heartbeat):
-            return None
-        if isinstance(particle, p.Issue) and _parts(particle):
-            self._is_parting = True
+        if type(particle) is not p.Text:
+            if isinstance(particle, p.Heartbeat):
+                return None
+            if isinstance(particle, p.Issue) and _parts(particle):
+                self._is_parting = True
         if self._is_parting:
             return None
         self.last += 1

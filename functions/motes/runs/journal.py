@@ -8,7 +8,7 @@ import asyncio
 from typing import Final
 
 from motes.errors import StoreError
-from motes.runs.pages import pages_of, size_of
+from motes.runs.pages import pages_of, sizes_of
 from motes.runs.record import Desk, Note, Record
 from motes.runs.tape import Tape
 from motes.store.runs import Page
@@ -47,7 +47,7 @@ async def _fuller(tape: Tape, desk: Desk) -> None:
     size = 0
     while not tape.is_over and size < desk.page_bytes and (left := until - loop.time()) > 0:
         await tape.stirred(seen, left)
-        size += sum(size_of(one) for one in tape.since(seen))
+        size += sum(sizes_of(tape.since(seen)))
         seen = tape.last
 
 

@@ -25,9 +25,13 @@ def pages_of(first: int, particles: Sequence[p.Particle], page_bytes: int) -> It
     """The particles as pages; `first` is the number of the first one. A page is closed once its particles
     have about that many bytes. What is too large for any page is told by a warning in its place.
     """
+    sizes = sizes_of(particles)
+    if 0 < sum(sizes) < min(page_bytes, MAX_PAGE_BYTES):
+        # As nearly always: they are one page.
+        yield from _pages(first, particles, is_last=isinstance(particles[-1], p.End))
+        return
     held, size, at = list[p.Particle](), 0, first
-    for number, particle in enumerate(particles, first):
-        more = size_of(particle)
+    for number, (particle, more) in enumerate(zip(particles, sizes, strict=True), first):
         if held and size + more > MAX_PAGE_BYTES:
             yield from _pages(at, held, is_last=False)
             held, size, at = [], 0, number
@@ -41,10 +45,12 @@ def pages_of(first: int, particles: Sequence[p.Particle], page_bytes: int) -> It
         yield from _pages(at, held, is_last=False)
 
 
-def size_of(particle: p.Particle) -> int:
-    """About how many bytes a particle has in a page."""
-    if type(particle) is p.Text:
-        return 10 + len(particle.text)
+def sizes_of(particles: Sequence[p.Particle]) -> list[int]:
+    """About how many bytes each particle has in a page."""
+    return [10 + len(one.text) if type(one) is p.Text else _size_of(one) for one in particles]
+
+
+def _size_of(particle: p.Particle) -> int:
     return 40 + sum(len(value) for name in _LONG if isinstance(value := getattr(particle, name, None), str))
 
 
