@@ -2,7 +2,10 @@
 
 import gc
 import json
+import os
 import socket
+import subprocess
+import sys
 import time
 from collections import Counter
 from urllib.parse import urlsplit
@@ -13,6 +16,8 @@ from fakes.serving import ASK, KEY, STREAM
 from fakes.upstream import HELLO, SSE_HEAD, UntilGone, answer, chat_chunk
 
 MANY = 20
+ALONE = "MOTES_TESTS_ALONE"
+alone = pytest.mark.skipif(ALONE not in os.environ, reason="runs in a process of its own, see the last test")
 NOT_FOUND = answer(404, {"error": {"message": "no such model", "code": "model_not_found"}})
 PARTICLES, CHAT = "/v1/particles", "/v1/chat/completions"
 
@@ -76,6 +81,7 @@ def ours(garbage):
     return [one for one in garbage if id(one) in known]
 
 
+@alone
 @pytest.mark.parametrize(
     ("path", "body", "key", "script"),
     [
@@ -96,7 +102,16 @@ def test_a_request_leaves_nothing_that_refers_to_itself(served, upstream, path, 
     assert left.total() < MANY, left
 
 
+@alone
 def test_a_reader_who_leaves_leaves_nothing_that_refers_to_itself(served, upstream):
     upstream.play(SSE_HEAD, chat_chunk({"content": "Hal"}), UntilGone())
     left = left_by(lambda: asked(served, CHAT, STREAM, until=b"Hal"))
     assert left.total() < MANY, left
+
+
+@pytest.mark.skipif(ALONE in os.environ, reason="is the one that starts the others")
+def test_no_request_leaves_anything_in_a_process_that_has_done_nothing_else():
+    """The collector finds what all of a process has left, and other tests leave loops and their parts."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__]
+    done = subprocess.run(command, env=os.environ | {ALONE: "1"}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout

@@ -8,6 +8,7 @@ that every request takes. See `kernel/test_work_an_event.py`, and `python -m tes
 
 import asyncio
 import json
+import logging
 import sys
 from pathlib import Path
 
@@ -24,6 +25,14 @@ from motes.settings import load_settings
 
 OURS = str(Path(motes.__file__).parent)
 WARM, COUNTED = 8, 10
+
+
+@pytest.fixture(autouse=True)
+def _no_log():
+    """How much a line costs depends on who listens, and in a run of many tests that is anybody."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
 
 
 class Counter:
