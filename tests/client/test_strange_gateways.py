@@ -145,8 +145,8 @@ async def trickling(*pieces: str, pause: float) -> AsyncIterator[str]:
 
 
 async def test_a_large_particle_on_a_slow_line_is_no_silence() -> None:
-    short = Patience(attempts=0, idle_s=0.25)
-    image = '{"p":"ii","mimeType":"image/png","i_b64":"', *["aaaa"] * 8, '"}\n', END + "\n"
+    short = Patience(attempts=0, idle_s=0.6)
+    image = '{"p":"ii","mimeType":"image/png","i_b64":"', *["aaaa"] * 20, '"}\n', END + "\n"
     async with trickling(*image, pause=0.05) as url, AsyncClient(url, patience=short) as client:
         message = await client.generate("Hi", model="m")
         assert (message.outcome, len(message.media(p.Image))) == ("completed", 1)

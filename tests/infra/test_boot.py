@@ -113,6 +113,28 @@ def test_the_other_handlers_can_be_loaded_from_their_artefacts_alone(
     assert done.returncode == 0, done.stderr
 
 
+def test_the_price_list_needs_nothing_but_the_artefact(native: Path, tmp_path: Path) -> None:
+    """The build leaves out the HTTP client that the list would be renewed with."""
+    program = """
+from motes.api.prices import listed
+from motes.particles import Metrics
+from motes.vendors.table import VENDORS
+price = listed(VENDORS["anthropic"], "claude-sonnet-4-5")
+assert price is not None and price(Metrics(tokens_in=1000, tokens_out=1000))
+"""
+    artefact = native / "StreamFunction"
+    assert not list(artefact.glob("httpx2*"))
+    done = subprocess.run(
+        [str(bare_python(tmp_path)), "-P", "-c", program],
+        env={"PYTHONPATH": str(artefact)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_round_of_cleaning_up_needs_nothing_but_its_artefact(native: Path, tmp_path: Path) -> None:
     """Down to the HTTP client: a run is due whose vendor does not answer."""
     program = """
