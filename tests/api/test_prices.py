@@ -181,7 +181,7 @@ def test_of_the_list_only_what_a_vendor_needs_stays_in_memory():
         "assert not listed(VENDORS['anthropic'], 'none') and listed(VENDORS['azure'], 'gpt-5')\n"
         "from genai_prices.types import Provider\n"
         "held = [one.id for one in gc.get_objects() if type(one) is Provider]\n"
-        "assert not {'genai_prices.data', 'httpx2'} & set(sys.modules)\n"
+        "assert not {'genai_prices.data', 'httpx2', 'pydantic'} & set(sys.modules)\n"
         "print(*held)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -189,6 +189,80 @@ def test_of_the_list_only_what_a_vendor_needs_stays_in_memory():
     assert {"anthropic", "azure", "openai"} <= set(held)
     assert len(held) < 10
     assert "openrouter" not in held
+
+
+def run(code):
+    """What a process of its own prints."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_while_the_list_is_read_no_model_is_in_memory_but_those_of_one_provider():
+    code = (
+        "import genai_prices.types as types\n"
+        "from motes.api.price_list import excerpt\n"
+        "made = types.ModelInfo.__init__\n"
+        "alive = most = 0\n"
+        "def init(self, **members):\n"
+        "    global alive, most\n"
+        "    made(self, **members)\n"
+        "    alive += 1\n"
+        "    most = max(most, alive)\n"
+        "def gone(self):\n"
+        "    global alive\n"
+        "    alive -= 1\n"
+        "types.ModelInfo.__init__, types.ModelInfo.__del__ = init, gone\n"
+        "assert excerpt('nobody', '-') is None and not alive\n"
+        "nobody, kept = most, excerpt('anthropic', '-')\n"
+        "assert alive == len(kept.provider.models)\n"
+        "from genai_prices.data import providers\n"
+        "print(nobody, max(len(one.models) for one in providers), sum(len(one.models) for one in providers))"
+    )
+    most, largest, all_models = map(int, run(code))
+    assert most == largest < all_models / 2
+
+
+def test_who_wants_the_whole_package_of_the_list_has_it_and_pydantic_is_everybody_elses():
+    code = (
+        "import sys\n"
+        "from motes.api.price_list import excerpt\n"
+        "assert excerpt('anthropic', '-') and 'pydantic' not in sys.modules\n"
+        "from pydantic import BaseModel, TypeAdapter\n"
+        "assert TypeAdapter(int).validate_python('1') == 1\n"
+        "import genai_prices\n"
+        "assert not hasattr(genai_prices, 'none')\n"
+        "from genai_prices import Usage, __version__, calc_price\n"
+        "print(calc_price(Usage(input_tokens=1000), 'gpt-5', provider_id='openai').total_price)"
+    )
+    assert Decimal(*run(code)) > 0
+
+
+def test_a_package_of_the_list_that_wants_more_of_pydantic_is_loaded_as_others_load_it(tmp_path):
+    package = tmp_path / "genai_prices"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "types.py").write_text(
+        "import pydantic\n__all__ = ('Provider',)\n"
+        "class Provider(pydantic.BaseModel):\n"
+        "    id: str\n    models: list = []\n    extractors: list | None = None\n"
+        "    fallback_model_providers: list | None = None\n"
+        "assert Provider(id='a').models == []\n"
+    )
+    (package / "data_snapshot.py").write_text(
+        "from . import types\n"
+        "class DataSnapshot:\n"
+        "    def __init__(self, providers, from_auto_update):\n"
+        "        self.providers = providers\n"
+    )
+    (package / "data.py").write_text(
+        "from .types import *\nproviders = [Provider(id='a', models=['m']), Provider(id='b', models=['n'])]\n"
+    )
+    code = (
+        f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\n"
+        "from motes.api.price_list import excerpt\n"
+        "print(*excerpt('a', '-').provider.models)"
+    )
+    assert run(code) == ["m"]
 
 
 @pytest.mark.parametrize(

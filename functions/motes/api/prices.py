@@ -1,6 +1,6 @@
 """What each model costs: the operator's own prices, else those of genai-prices.
 
-That list takes a quarter of a second of processor time to load, so it is loaded in a thread, while a run goes
+That list takes more processor time to load than ten runs, so it is loaded in a thread, while a run goes
 on that has begun to answer, and asked once for a model. Must never hold a stream up:
 a run whose price is not known in time has none in its last chunk, and gets it in its usage row.
 """
