@@ -1,14 +1,17 @@
 """The text of an answer, kept piece by piece for the rare case that somebody asks for the whole of it.
 
-A piece of a few characters takes some ninety bytes as a string of its own, so that a stream of half an hour
-would hold megabytes: many pieces are packed into one. Pure. Must never give another text than was added.
+A piece of a few characters takes some ninety bytes as a string of its own: with hundreds of streams at once
+that is most of what they hold, so a few pieces become one, and of a stream of half an hour what is long is
+packed. Pure. Must never give another text than was added.
 """
 
 import zlib
 from typing import Final
 
-_MANY: Final = 512
-"""So many pieces are packed together; most answers have fewer."""
+_FEW: Final = 32
+"""So many pieces are kept apart; to join them costs next to nothing."""
+_LONG: Final = 16 * 1024
+"""Characters from which on a text is packed; most answers have fewer."""
 # Any text a vendor can send has bytes by this, halves of characters too.
 _ERRORS: Final = "surrogatepass"
 
@@ -29,9 +32,8 @@ class KeptText:
         """More of it."""
         pieces = self._pieces
         pieces.append(piece)
-        if len(pieces) > _MANY:
-            self._packed.append(zlib.compress("".join(pieces).encode("utf-8", _ERRORS), 1))
-            pieces.clear()
+        if len(pieces) > _FEW:
+            self._pieces = [self._packed_if_long("".join(pieces))]
 
     def whole(self) -> str:
         """All that was added. From then on it is one piece: who asks often pays for what came since."""
@@ -40,3 +42,10 @@ class KeptText:
             packed = b"".join(map(zlib.decompress, self._packed)).decode("utf-8", _ERRORS)
             self._packed, self._pieces = [], [packed + "".join(pieces)]
         return self._pieces[0] if self._pieces else ""
+
+    def _packed_if_long(self, text: str) -> str:
+        """What of the text is left to be kept as it is."""
+        if len(text) < _LONG:
+            return text
+        self._packed.append(zlib.compress(text.encode("utf-8", _ERRORS), 1))
+        return ""

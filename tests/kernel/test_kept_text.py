@@ -47,6 +47,15 @@ def test_nothing_is_nothing():
     assert KeptText("a")
 
 
+def test_of_many_small_pieces_little_more_than_their_letters_is_held():
+    kept = KeptText()
+    for number in range(300):
+        kept.add(f"{number:032}")
+    held = [one for name in KeptText.__slots__ for one in getattr(kept, name)]
+    # As strings of their own, they took 24 KB.
+    assert sum(map(sys.getsizeof, held)) < 300 * 32 + 32 * 100
+
+
 @pytest.mark.skipif(sys.gettrace() is not None, reason="memory is measured")
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_stream_of_an_hour_holds_little_more_than_one_of_a_minute(dialect):
