@@ -78,6 +78,8 @@ class NumberedChunks:
         self._after = after
         self._numbers = Numbers()
         self._events = 0
+        self._is_in_text = False
+        """Whether the latest particle was a piece of text, and written: more text is one event then."""
 
     def open(self) -> bytes:
         """The role chunk."""
@@ -85,14 +87,20 @@ class NumberedChunks:
 
     def encode(self, particle: p.Particle) -> bytes:
         """What one particle adds."""
+        if self._is_in_text and type(particle) is p.Text and particle.text:
+            # Text behind text, as mostly.
+            self._numbers.last = at = self._numbers.last + 1
+            return b"id: %d\n%b" % (at, self._chunks.encode(particle))
         before = self._numbers.last
         number = self._numbers.of(particle)
         data = self._chunks.encode(particle)
+        self._is_in_text = False
         if number is None:
             return data
         if number > self._after.particles and data.find(_EVENT_END) == len(data) - len(_EVENT_END):
             # One event, as nearly always.
             self._events = 0
+            self._is_in_text = type(particle) is p.Text
             return b"id: %d\n%b" % (number, data)
         events = _events(data)
         out = b"".join([self._told(event, before) for event in events[:-1]])

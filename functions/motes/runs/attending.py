@@ -5,12 +5,16 @@ Must never hold the run up: what it says is read from its tape.
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from typing import Final
 
+from motes import particles as p
 from motes.executor.run import Batch
 from motes.runs.departure import Departure
 from motes.runs.live import LiveRun
 from motes.runs.tape import Tape
+
+# How much is handed over at once to who reads from far behind.
+_MOST: Final = 512
 
 
 async def attended(
@@ -21,16 +25,32 @@ async def attended(
     tick: float,
     known: "asyncio.Task[None] | None" = None,
 ) -> AsyncGenerator[Batch, None]:
-    """Follow a run, and count as one of its readers. Nothing is told before that task is done."""
+    """Everything after that number, and a heartbeat after every `tick` seconds of silence; whoever reads it
+    counts as one of the run's readers. Nothing is told before the task `known` is done.
+    """
     live.readers += 1
+    particles, at = tape.particles, max(0, after + 1 - tape.first)
+    watch = tape.watch(tick)
     try:
-        async with aclosing(tape.followed(after, tick)) as source:
-            async for batch in source:
-                if known is not None:
-                    await known
-                    known = None
-                yield batch
+        while True:
+            if len(particles) <= at and not tape.is_over:
+                if await watch.stirred():
+                    continue
+                batch: Batch = [p.Heartbeat()]
+            elif not (batch := particles[at : at + _MOST]):
+                break
+            else:
+                at += len(batch)
+            if known is not None:
+                await known
+                known = None
+            yield batch
+        if known is not None:
+            await known
+        if tape.parting:
+            yield list(tape.parting)
     finally:
+        watch.close()
         live.readers -= 1
         _leave(live, departure)
 

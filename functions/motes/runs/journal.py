@@ -8,7 +8,7 @@ import asyncio
 from typing import Final
 
 from motes.errors import StoreError
-from motes.runs.pages import pages_of, sizes_of
+from motes.runs.pages import pages_of
 from motes.runs.record import Desk, Note, Record
 from motes.runs.tape import Tape
 from motes.store.runs import Page
@@ -21,34 +21,18 @@ async def write(record: Record, tape: Tape, desk: Desk) -> bool:
     """Keep a journal of what is on the tape beyond what is stored, until the tape is over. False where the
     journal is not whole.
     """
-    at = max(record.run.last_seq, tape.first - 1)
-    while await _has_more(tape, at):
-        at_most = tape.last
-        for page in pages_of(at + 1, tape.since(at)[: at_most - at], desk.page_bytes):
+    at, size = max(record.run.last_seq, tape.first - 1), tape.size
+    while await tape.has_more(at):
+        # What is long closes a page sooner.
+        await tape.filled(size + desk.page_bytes, desk.page_s)
+        if record.is_lost:
+            return False
+        size, news = tape.size, tape.since(at)
+        for page in pages_of(at + 1, news, desk.page_bytes):
             if not await _appended(record, page, desk.trouble):
                 return False
             at = page.last
-        if record.is_lost:
-            return False
-        await _fuller(tape, desk)
     return True
-
-
-async def _has_more(tape: Tape, at: int) -> bool:
-    while not await tape.stirred(at, 60.0):
-        pass
-    return tape.last > at
-
-
-async def _fuller(tape: Tape, desk: Desk) -> None:
-    """Give the next page time to fill. What is long closes it sooner."""
-    loop = asyncio.get_running_loop()
-    until, seen = loop.time() + desk.page_s, tape.last
-    size = 0
-    while not tape.is_over and size < desk.page_bytes and (left := until - loop.time()) > 0:
-        await tape.stirred(seen, left)
-        size += sum(sizes_of(tape.since(seen)))
-        seen = tape.last
 
 
 async def _appended(record: Record, page: Page, trouble: Note) -> bool:

@@ -12,12 +12,11 @@ from motes import particles as p
 from motes.codec import from_wire, to_wire
 from motes.dataclass import dataclass
 from motes.errors import StoreError
+from motes.runs.sizes import sizes_of
 from motes.store.runs import MAX_PAGE_BYTES, Page
 
 # Text shrinks to a third at any level; the lowest one costs a few microseconds a page.
 _LEVEL: Final = 1
-# Where a particle holds what may be long.
-_LONG: Final = ("text", "base64", "data", "arguments", "code", "result", "signature")
 _LARGE: Final = p.Warn("a piece of the answer was too large for the journal", "journal_too_large")
 
 
@@ -25,52 +24,45 @@ def pages_of(first: int, particles: Sequence[p.Particle], page_bytes: int) -> It
     """The particles as pages; `first` is the number of the first one. A page is closed once its particles
     have about that many bytes. What is too large for any page is told by a warning in its place.
     """
-    sizes = sizes_of(particles)
-    if 0 < sum(sizes) < min(page_bytes, MAX_PAGE_BYTES):
+    whole = _json(particles)
+    if particles and len(whole) < min(page_bytes, MAX_PAGE_BYTES):
         # As nearly always: they are one page.
-        yield from _pages(first, particles, is_last=isinstance(particles[-1], p.End))
+        yield from _pages(first, particles, whole, is_last=isinstance(particles[-1], p.End))
         return
     held, size, at = list[p.Particle](), 0, first
-    for number, (particle, more) in enumerate(zip(particles, sizes, strict=True), first):
+    for number, (particle, more) in enumerate(zip(particles, sizes_of(particles), strict=True), first):
         if held and size + more > MAX_PAGE_BYTES:
-            yield from _pages(at, held, is_last=False)
+            yield from _pages(at, held, _json(held), is_last=False)
             held, size, at = [], 0, number
         held.append(particle)
         size += more
         is_last = isinstance(particle, p.End)
         if size >= page_bytes or is_last:
-            yield from _pages(at, held, is_last=is_last)
+            yield from _pages(at, held, _json(held), is_last=is_last)
             held, size, at = [], 0, number + 1
     if held:
-        yield from _pages(at, held, is_last=False)
+        yield from _pages(at, held, _json(held), is_last=False)
 
 
-def sizes_of(particles: Sequence[p.Particle]) -> list[int]:
-    """About how many bytes each particle has in a page."""
-    return [10 + len(one.text) if type(one) is p.Text else _size_of(one) for one in particles]
-
-
-def _size_of(particle: p.Particle) -> int:
-    return 40 + sum(len(value) for name in _LONG if isinstance(value := getattr(particle, name, None), str))
-
-
-def _pages(first: int, particles: Sequence[p.Particle], *, is_last: bool) -> Iterator[Page]:
-    """One page; more where the particles are larger than they seemed."""
-    body = _body(particles)
+def _pages(first: int, particles: Sequence[p.Particle], whole: bytes, *, is_last: bool) -> Iterator[Page]:
+    """One page of what is written as that JSON; more where the particles are larger than they seemed."""
+    body = zlib.compress(whole, _LEVEL)
     if len(body) > MAX_PAGE_BYTES and len(particles) > 1:
         middle = len(particles) // 2
-        yield from _pages(first, particles[:middle], is_last=False)
-        yield from _pages(first + middle, particles[middle:], is_last=is_last)
+        earlier, later = particles[:middle], particles[middle:]
+        yield from _pages(first, earlier, _json(earlier), is_last=False)
+        yield from _pages(first + middle, later, _json(later), is_last=is_last)
         return
     if len(body) > MAX_PAGE_BYTES:
-        body = _body([_LARGE])
+        body = zlib.compress(_json([_LARGE]), _LEVEL)
     yield Page(first=first, last=first + len(particles) - 1, body=body, is_last=is_last)
 
 
-def _body(particles: Sequence[p.Particle]) -> bytes:
+def _json(particles: Sequence[p.Particle]) -> bytes:
     # Nearly all particles are text, which needs no table.
-    wire = [{"t": one.text} if type(one) is p.Text else to_wire(one) for one in particles]
-    return zlib.compress(jsontext.dump_bytes(wire), _LEVEL)
+    return jsontext.dump_bytes(
+        [{"t": one.text} if type(one) is p.Text else to_wire(one) for one in particles]
+    )
 
 
 @dataclass(slots=True)
