@@ -1,4 +1,4 @@
-"""Looks after the runs that go on in this process: all of them at once, as long as there are any.
+"""Looks after the runs that go on in this process: a few at a time, as long as there are any.
 
 A run that is a second old gets its record here, off the path of its bytes; its lease is renewed, and a flag
 to cancel is seen. Must never hold a run up.
@@ -10,6 +10,8 @@ from typing import Final
 from motes.runs.live import LiveRun
 
 _EVERY: Final = 0.75
+# Hundreds at once took a megabyte, and held the streams up for as long as their beginnings took.
+_AT_ONCE: Final = 32
 
 
 class Keeper:
@@ -52,7 +54,9 @@ class Keeper:
         self._looking = asyncio.create_task(self._look())
 
     async def _look(self) -> None:
-        await asyncio.gather(*[self._look_at(run) for run in self.runs.values()])
+        runs = list(self.runs.values())
+        for at in range(0, len(runs), _AT_ONCE):
+            await asyncio.gather(*map(self._look_at, runs[at : at + _AT_ONCE]))
         self._wait()
 
     async def _look_at(self, run: LiveRun) -> None:
