@@ -78,6 +78,9 @@ _COLUMNS: Final = _Columns()
 
 def to_wire(particle: p.Particle) -> dict[str, Any]:
     """The flat JSON object of a particle, fields at their default left out."""
+    if type(particle) is p.Text:
+        # Nearly all particles are, and it needs no table.
+        return {"t": particle.text}
     if isinstance(particle, p.Unknown):
         return dict(particle.raw)
     cls = type(particle)

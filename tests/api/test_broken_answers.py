@@ -31,6 +31,9 @@ class Choosy:
             raise RecursionError("deep")
         return f"{type(particle).__name__}\n".encode()
 
+    def texts(self, some):
+        return map(self.encode, some)
+
     def keepalive(self):
         return b""
 

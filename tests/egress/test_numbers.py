@@ -1,10 +1,13 @@
 """Numbers on the wire: from whatever place a reader goes on, he gets exactly what he does not have."""
 
+from functools import partial
+
 import pytest
 
 from motes import particles as p
 from motes.egress.numbers import START, NumberedChunks, Numbers, Position, position_of
 from motes.egress.openai_chat import ChunkEncoder
+from motes.egress.particles import EventEncoder, LineEncoder
 from motes.egress.reply import Reply
 from motes.errors import VendorError
 
@@ -41,6 +44,33 @@ def test_every_event_has_a_place_and_the_places_rise():
 def test_whoever_goes_on_from_an_event_gets_those_after_it(at):
     whole = stream()
     assert stream(position_of(id_of(whole[at]))) == whole[at + 1 :]
+
+
+SPOKEN = [
+    p.Reasoning("hm"),
+    *map(p.Text, ["a", "", "100 %", '","', "\x1e\n", "é", "\ud83d", "b"]),
+    p.End("done-dialect", "ok"),
+]
+ENCODERS = [
+    partial(ChunkEncoder, REPLY),
+    *[
+        partial(lambda after: NumberedChunks(ChunkEncoder(REPLY), after), Position(n))
+        for n in (0, 1, 3, 4, 9)
+    ],
+    EventEncoder,
+    partial(LineEncoder, 0),
+]
+
+
+@pytest.mark.parametrize("made", ENCODERS)
+@pytest.mark.parametrize("size", [1, 2, 3, 8])
+def test_text_in_one_go_is_written_as_piece_by_piece(made, size):
+    one_by_one, together = made(), made()
+    whole = [one_by_one.open(), *map(one_by_one.encode, SPOKEN)]
+    told = [together.open(), together.encode(SPOKEN[0])]
+    for at in range(1, 9, size):
+        told += together.texts(SPOKEN[at : min(9, at + size)])
+    assert [*told, together.encode(SPOKEN[9])] == whole
 
 
 @pytest.mark.parametrize("word", ["", "x", "-1", "1.", "1.x", "1.2.3", "٣", "9" * 40])

@@ -6,8 +6,9 @@ open once the reader has gone; and never break a stream off without an error and
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Coroutine, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import AsyncGenerator, Coroutine, Iterable, Sequence
+from itertools import groupby
+from typing import Any, Final, Protocol, cast
 
 from starlette.types import Receive, Send
 
@@ -34,6 +35,10 @@ class Encoder(Protocol):
 
     def encode(self, particle: p.Particle) -> bytes:
         """What one particle adds."""
+        ...
+
+    def texts(self, some: Sequence[p.Text]) -> Iterable[bytes]:
+        """What each of some pieces of text adds, one at least."""
         ...
 
     def keepalive(self) -> bytes:
@@ -85,7 +90,11 @@ class StreamWriter:
             if len(batch) == 1:
                 # Mostly, of a vendor that takes its time.
                 return self._encoder.encode(batch[0])
-            out.extend(map(self._encoder.encode, batch))
+            for kind, some in groupby(batch, type):
+                if kind is p.Text:
+                    out.extend(self._encoder.texts(cast("list[p.Text]", [*some])))
+                else:
+                    out.extend(map(self._encoder.encode, some))
         except Exception as bug:
             # The boundary: what cannot be written ends one stream with an issue. What was written before it
             # stays in `out`.

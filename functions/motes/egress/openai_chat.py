@@ -6,7 +6,8 @@ the finishing one; one finish reason of the closed set; nothing after `[DONE]`; 
 object and never looks like success. One encoder per response; pure, so `id` and `created` are arguments.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from motes import jsontext
@@ -91,6 +92,17 @@ class ChunkEncoder:
             return self._text_head + jsontext.dump_bytes(text) + self._text_tail
         handler = _HANDLERS.get(type(particle))
         return b"" if handler is None or self._closed else handler(self, particle)
+
+    def texts(self, some: Sequence[p.Text]) -> Iterable[bytes]:
+        """`encode` of each of some pieces of text, in fewer steps."""
+        first = [] if self._goes_on else [self.encode(some[0])]
+        rest = some[len(first) :]
+        texts = [one.text for one in rest]
+        if not self._goes_on or not all(texts):
+            return chain(first, map(self.encode, rest))
+        self._places.length += sum(map(len, texts))
+        head, tail = self._text_head, self._text_tail
+        return chain(first, [head + text + tail for text in jsontext.dump_each(texts)])
 
     def keepalive(self) -> bytes:
         """What to send when nothing was sent for a while; only between events, so at any time."""

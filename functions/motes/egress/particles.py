@@ -4,6 +4,7 @@ Pure. In server-sent events `id:` is the particle's number from 1, so that a rea
 a heartbeat has none, since it is no part of the run. Must never put anything else on the wire.
 """
 
+from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
 from motes import jsontext
@@ -23,6 +24,10 @@ class ParticleEncoder(Protocol):
 
     def encode(self, particle: p.Particle) -> bytes:
         """The bytes of one particle; none for a heartbeat, which is sent by time and not by number."""
+        ...
+
+    def texts(self, some: Sequence[p.Text]) -> Iterable[bytes]:
+        """`encode` of each of some pieces of text."""
         ...
 
     def keepalive(self) -> bytes:
@@ -53,6 +58,10 @@ class LineEncoder:
             wire = {"seq": number, **wire}
         return jsontext.dump_bytes(wire) + b"\n"
 
+    def texts(self, some: Sequence[p.Text]) -> Iterable[bytes]:
+        """See `ParticleEncoder`."""
+        return map(self.encode, some)
+
     def keepalive(self) -> bytes:
         """See `ParticleEncoder`."""
         return _HEARTBEAT + b"\n"
@@ -77,6 +86,10 @@ class EventEncoder:
         number = self._numbers.of(particle)
         id = b"" if number is None else b"id: %d\n" % number
         return b"%bdata: %b\n\n" % (id, jsontext.dump_bytes(to_wire(particle)))
+
+    def texts(self, some: Sequence[p.Text]) -> Iterable[bytes]:
+        """See `ParticleEncoder`."""
+        return map(self.encode, some)
 
     def keepalive(self) -> bytes:
         """See `ParticleEncoder`."""

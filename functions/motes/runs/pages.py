@@ -59,7 +59,7 @@ def _pages(first: int, particles: Sequence[p.Particle], whole: bytes, *, is_last
 
 
 def _json(particles: Sequence[p.Particle]) -> bytes:
-    # Nearly all particles are text, which needs no table.
+    # Without a call for what nearly all of them are.
     return jsontext.dump_bytes(
         [{"t": one.text} if type(one) is p.Text else to_wire(one) for one in particles]
     )
