@@ -19,7 +19,7 @@ from motes.demux.base import MAX_EVENT_BYTES, Demuxer
 from motes.dialects.base import NO_TRAITS, Dialect, Parser, Traits, UpstreamBody
 from motes.dialects.registry import resolve
 from motes.errors import ErrorKind, InvalidRequest, PrepareError
-from motes.estimates import prompt_tokens
+from motes.estimates import prompt_estimate
 from motes.model_rules import of_model
 from motes.normaliser import prepared
 from motes.request_ids import NO_IDS, filled
@@ -209,7 +209,7 @@ class Plan:
             creates_run=_creates_run(vendor, dialect, body),
             tool_names=names,
             secrets=way.secrets,
-            prompt_tokens=partial(prompt_tokens, request),
+            prompt_tokens=prompt_estimate(request),
         )
 
     def _request(self, way: "_Way", body: UpstreamBody, written: bytes) -> UpstreamRequest:

@@ -4,7 +4,8 @@ Pure. Rough on purpose: a tokenizer a model is not ours to keep. Must never stan
 vendor gave, and whatever is made of it is tagged.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from motes import jsontext
@@ -28,8 +29,16 @@ def tokens_of(size: int) -> int:
 
 def prompt_tokens(request: "ChatRequest") -> int:
     """All input of a request: its messages and its tools."""
-    size = sum(sum(_sizes(message)) for message in request.messages)
-    tools = [*(request.tools or ()), *(request.functions or ())]
+    return prompt_estimate(request)()
+
+
+def prompt_estimate(request: "ChatRequest") -> Callable[[], int]:
+    """What gives that later, if it is asked at all; of the request it holds no more than it counts."""
+    return partial(_tokens, request.messages, (*(request.tools or ()), *(request.functions or ())))
+
+
+def _tokens(messages: Sequence[Any], tools: Sequence[Any]) -> int:
+    size = sum(sum(_sizes(message)) for message in messages)
     described = (jsontext.dump_bytes(tool.model_dump(exclude_none=True)) for tool in tools)
     return tokens_of(size + sum(map(len, described)))
 

@@ -37,7 +37,7 @@ class Asked:
 
     gateway: Gateway
     admission: Admission
-    request: ChatRequest
+    is_stream: bool
     dispatch: Dispatch
     run_id: str
     started: float
@@ -129,7 +129,7 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
     return Asked(
         gateway=gateway,
         admission=admission,
-        request=wish.request,
+        is_stream=bool(wish.request.stream),
         dispatch=dispatch,
         run_id=run_id,
         started=started,

@@ -74,13 +74,13 @@ class Envelope:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers, started = headers_of(scope), time.monotonic()
-        request_id = scope[REQUEST_ID] = _request_id(headers)
+        started = time.monotonic()
+        request_id = scope[REQUEST_ID] = _request_id(headers_of(scope))
         scope[NOTES] = {}
         scope[ANSWER_HEADERS] = {}
         scope["path"] = scope["path"].rstrip("/") or "/"
         if scope["method"] == "OPTIONS":
-            await _preflight(headers, request_id, self._methods(scope), send)
+            await _preflight(headers_of(scope), request_id, self._methods(scope), send)
             return
         scope[BODY_SEND] = send
 

@@ -19,3 +19,8 @@ def headers_of(scope: Scope) -> Mapping[str, str]:
         raw = reversed(list(scope["headers"]))
         read = scope[_READ] = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
     return read
+
+
+def forget_headers(scope: Scope) -> None:
+    """Nobody looks at them any more: a stream may go on for long."""
+    scope.pop(_READ, None)

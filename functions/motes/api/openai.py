@@ -16,6 +16,7 @@ from motes.api.commit import Refused, commit
 from motes.api.envelope import BODY_SEND, REQUEST_ID
 from motes.api.errors import run_failed
 from motes.api.gateway import Gateway
+from motes.api.headers import forget_headers
 from motes.api.streaming import Encoder, StreamWriter, while_present
 from motes.egress.completion import completion
 from motes.egress.openai_chat import ChunkEncoder
@@ -33,7 +34,8 @@ class ChatCompletions:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
         asked = await ask(self._gateway, scope, receive)
-        answer = _stream if asked.request.stream else _whole
+        forget_headers(scope)
+        answer = _stream if asked.is_stream else _whole
         await while_present(receive, answer(asked, scope, receive, send), scope[REQUEST_ID])
 
 

@@ -15,7 +15,7 @@ from motes.api.commit import Refused, commit
 from motes.api.envelope import BODY_SEND, REQUEST_ID
 from motes.api.errors import run_failed
 from motes.api.gateway import Gateway
-from motes.api.headers import headers_of
+from motes.api.headers import forget_headers, headers_of
 from motes.api.streaming import StreamWriter, while_present
 from motes.egress.particles import EventEncoder, LineEncoder
 
@@ -34,6 +34,7 @@ class ParticleStream:
 
 async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
     events = "text/event-stream" in headers_of(scope).get("accept", "").lower()
+    forget_headers(scope)
     encoder = EventEncoder() if events else LineEncoder(0 if asked.terms.is_resumable else None)
     async with aclosing(asked.batches()) as source:
         outcome = await commit(source, asked.commit_until, asked.confirm)

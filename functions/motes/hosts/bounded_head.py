@@ -4,11 +4,12 @@ Must never count a body, and never answer behind an answer that has begun.
 """
 
 import asyncio
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from motes.hosts.joined_writes import JoinedWrites
+from motes.hosts.light_event import LightEvent, LightQueue
 
 MAX_HEAD_BYTES: Final = 64 * 1024
 _REFUSAL: Final = (
@@ -31,6 +32,7 @@ class BoundedHeadProtocol(HttpToolsProtocol):
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.pipeline = cast(Any, LightQueue())
         self._head = 0
         self._in_body = self._ended = False
 
@@ -38,6 +40,7 @@ class BoundedHeadProtocol(HttpToolsProtocol):
         """See asyncio."""
         self._joined = JoinedWrites(transport)
         super().connection_made(cast(asyncio.Transport, self._joined))
+        self.flow._is_writable_event = cast(asyncio.Event, LightEvent(is_set=True))
 
     def data_received(self, data: bytes) -> None:
         """See asyncio."""
@@ -65,7 +68,11 @@ class BoundedHeadProtocol(HttpToolsProtocol):
         """See httptools."""
         self._in_body, self._ended, self._head = True, True, 0
         self._joined.join()
+        before = self.cycle
         super().on_headers_complete()
+        if self.cycle is not before:
+            # Nobody waits for it yet: the request is begun in the next turn of the loop.
+            self.cycle.message_event = cast(asyncio.Event, LightEvent())
 
     def on_message_complete(self) -> None:
         """See httptools."""
