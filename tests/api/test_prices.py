@@ -197,29 +197,24 @@ def run(code):
     return done.stdout.split()
 
 
-def test_while_the_list_is_read_no_model_is_in_memory_but_those_of_one_provider():
+def test_no_model_of_the_list_is_made_but_those_of_the_provider_that_is_asked_for():
     code = (
         "import genai_prices.types as types\n"
         "from motes.api.price_list import excerpt\n"
-        "made = types.ModelInfo.__init__\n"
-        "alive = most = 0\n"
+        "made, count = types.ModelInfo.__init__, 0\n"
         "def init(self, **members):\n"
-        "    global alive, most\n"
+        "    global count\n"
         "    made(self, **members)\n"
-        "    alive += 1\n"
-        "    most = max(most, alive)\n"
-        "def gone(self):\n"
-        "    global alive\n"
-        "    alive -= 1\n"
-        "types.ModelInfo.__init__, types.ModelInfo.__del__ = init, gone\n"
-        "assert excerpt('nobody', '-') is None and not alive\n"
-        "nobody, kept = most, excerpt('anthropic', '-')\n"
-        "assert alive == len(kept.provider.models)\n"
-        "from genai_prices.data import providers\n"
-        "print(nobody, max(len(one.models) for one in providers), sum(len(one.models) for one in providers))"
+        "    count += 1\n"
+        "types.ModelInfo.__init__ = init\n"
+        "assert excerpt('nobody', '-') is None and not count\n"
+        "print(len(excerpt('anthropic', '-').provider.models), count)\n"
+        "azure = excerpt('azure', '-')\n"
+        "print(sum(len(one.models) for one in (azure.provider, *azure.fallbacks)), count)\n"
     )
-    most, largest, all_models = map(int, run(code))
-    assert most == largest < all_models / 2
+    anthropic, made, both, made_in_all = map(int, run(code))
+    assert 0 < anthropic == made
+    assert made < both == made_in_all - made
 
 
 def test_who_wants_the_whole_package_of_the_list_has_it_and_pydantic_is_everybody_elses():

@@ -58,17 +58,17 @@ def excerpt(name: str, url: str) -> Excerpt | None:
             return None
         if (code := _code()) is None:
             return None
-        heads = DataSnapshot(read(code, ()), from_auto_update=False)
-        head = next((one for one in heads.providers if one.id == name), None)
+        heads, numbers = read(code)
+        head = next((one for one in heads if one.id == name), None)
         if head is None:
             with suppress(LookupError):
-                head = heads.find_provider(None, None, url)
+                head = DataSnapshot(heads, from_auto_update=False).find_provider(None, None, url)
         if head is None:
             return None
         fallbacks = head.fallback_model_providers or ()
-        wanted = {head.id, *fallbacks}
-        whole = {one.id: one for one in read(code, wanted) if one.id in wanted}
-        return Excerpt(whole[head.id], [whole[id] for id in whole if id in fallbacks])
+        whole, _ = read(code, [numbers[id] for id in (head.id, *fallbacks) if id in numbers])
+        provider = next(one for one in whole if one.id == head.id)
+        return Excerpt(provider, [one for one in whole if one.id in fallbacks])
 
 
 def _code() -> CodeType | None:

@@ -12,7 +12,7 @@ Source: Python, "The import system" and "Execution model", builtins (a module's 
 import builtins
 import importlib.util
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
-    from genai_prices.types import Provider
+    from genai_prices.types import ModelInfo, Provider
 
 _PACKAGE: Final = "genai_prices"
 _TYPES: Final = "genai_prices.types"
@@ -45,22 +45,33 @@ def open_package() -> None:
             _open_types(package)
 
 
-def read(data: CodeType, wanted: Collection[str]) -> "list[Provider]":
-    """The providers that the code of the data makes; those that are not wanted are without their models."""
+def read(data: CodeType, wanted: Sequence[range] = ()) -> "tuple[list[Provider], dict[str, range]]":
+    """The providers that the code of the data makes, with those of their models whose numbers are wanted; and
+    which numbers the models of a provider have, by its id. The others are made and gone one by one.
+    """
     from genai_prices import types
 
+    numbers = dict[str, range]()
+    begun = made = 0
+
+    def model(**members: Any) -> "ModelInfo | None":
+        nonlocal made
+        made += 1
+        return types.ModelInfo(**members) if any(made - 1 in some for some in wanted) else None
+
     def provider(**members: Any) -> "Provider":
-        if members["id"] not in wanted:
-            members["models"], members["extractors"] = [], None
+        nonlocal begun
+        numbers[members["id"]], begun = range(begun, made), made
+        members["models"] = [one for one in members.get("models", ()) if one is not None]
         return types.Provider(**members)
 
     names = ModuleType(_TYPES)
-    vars(names).update(vars(types), Provider=provider)
+    vars(names).update(vars(types), Provider=provider, ModelInfo=model)
     space: dict[str, Any] = {"__name__": DATA, "__package__": _PACKAGE}
     space["__builtins__"] = _importing({"types": names, _TYPES: names})
     exec(data, space)  # noqa: S102 (what an import does)
     providers: list[Provider] = space["providers"]
-    return providers
+    return providers, numbers
 
 
 class _Rest:
