@@ -67,6 +67,29 @@ async def test_nobody_waits_for_a_price_and_each_model_is_looked_up_once(tmp_pat
     assert asked == [("groq", "a/b")]
 
 
+async def test_one_thread_looks_for_all_prices_and_ends_when_there_is_nothing_to_look_for(tmp_path):
+    gate, used = threading.Event(), []
+
+    def slow(row, model):
+        gate.wait(10)
+        used.append(threading.current_thread())
+        return Rates(input=Decimal(1), output=Decimal(1))
+
+    book = PriceBook(settings(tmp_path), VENDORS, slow)
+    for time in ("first", "second"):
+        gate.clear()
+        used.clear()
+        labels = [f"groq/{time}{number}" for number in range(5)]
+        for label in labels:
+            book.begin(label)
+        gate.set()
+        for label in labels:
+            assert await cost(book, label) == p.Cost(0.0011)
+        (thread,) = set(used)
+        thread.join(10)
+        assert not thread.is_alive()
+
+
 async def test_the_vendors_own_cost_needs_no_price(tmp_path):
     book = PriceBook(settings(tmp_path, "margin = 2.0"), VENDORS, lambda row, model: None)
     assert await cost(book, "vllm/m", p.Metrics(tokens_in=1, tokens_out=1, cost_cents=3.0)) == p.Cost(

@@ -7,6 +7,7 @@ a run whose price is not known in time has none in its last chunk, and gets it i
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -50,18 +51,35 @@ class PriceBook:
         self._found: dict[str, Future[Price | None]] = {}
         self._known: dict[str, Price | None] = {}
         self._threads: ThreadPoolExecutor | None = None
+        self._guard = threading.Lock()
+        self._sought = 0
 
     def begin(self, label: str) -> None:
         """Look a model (vendor/model) up, beside whatever goes on."""
         if self._has_list and label not in self._own and label not in self._found:
-            from concurrent.futures import ThreadPoolExecutor
-
-            self._threads = self._threads or ThreadPoolExecutor(1, "motes-prices")
             if len(self._found) >= _MOST:
                 self._found.clear()
                 self._known.clear()
             vendor, _, model = label.partition("/")
-            self._found[label] = self._threads.submit(self._look_up, self._vendors.get(vendor), model)
+            self._found[label] = self._seek(self._vendors.get(vendor), model)
+
+    def _seek(self, vendor: Vendor | None, model: str) -> "Future[Price | None]":
+        from concurrent.futures import ThreadPoolExecutor
+
+        with self._guard:
+            self._threads = self._threads or ThreadPoolExecutor(1, "motes-prices")
+            self._sought += 1
+            found = self._threads.submit(self._look_up, vendor, model)
+        found.add_done_callback(self._on_found)
+        return found
+
+    def _on_found(self, _: "Future[Price | None]") -> None:
+        """A thread that nobody needs any more ends, and its memory is the next one's."""
+        with self._guard:
+            self._sought -= 1
+            if not self._sought and self._threads is not None:
+                self._threads.shutdown(wait=False)
+                self._threads = None
 
     def pricing(self, label: str) -> Pricing:
         """How a run of that model is priced, with what is known when it is asked."""
