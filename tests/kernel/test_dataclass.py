@@ -241,10 +241,13 @@ def test_what_is_replaced_is_what_the_standard_library_replaces() -> None:
         (dataclass(slots=True, frozen=True)(point()), (1, "s"), {"y": 5, "tags": ["a"]}),
         (dataclass(slots=True)(box()), ([2],), {"kept": 3}),
         (dataclass(slots=True)(empty()), (), {}),
+        (dataclass(slots=True, frozen=True)(wide()), (1, 2), {"a": "s", "g": "other"}),
+        (dataclass(slots=True)(wide()), (1, 2), {"d": ["a"]}),
     ):
         value = made(*values)
         assert quickly_replaced(value, **changes) == replace(value, **changes)
         assert quickly_replaced(value) == value
         assert quickly_replaced(value) is not value
+        assert type(quickly_replaced(value, **changes)) is made
         with pytest.raises(TypeError):
             quickly_replaced(value, unknown=1)

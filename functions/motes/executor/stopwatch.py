@@ -15,6 +15,7 @@ from motes.reassembly import add_metrics
 
 _FROM_THE_VENDOR: Final = frozenset({p.ModelName, p.ResponseId, p.HandleSet, p.ProviderInfra})
 """What shows that an answer has begun, although nothing of it can be read."""
+_UNTOLD: Final = p.Metrics(source="estimated")
 
 
 class Stopwatch:
@@ -33,6 +34,8 @@ class Stopwatch:
         self._told: p.Metrics | None = None
         self._earlier: p.Metrics | None = None
         self._sent: p.Metrics | None = None
+        """What was told last, without its times and its cost."""
+        self._counted_last: tuple[bool, int, p.Metrics | None, p.Metrics] | None = None
         self._is_stale = False
         self._has_begun = False
         self._uncounted = 0
@@ -62,6 +65,8 @@ class Stopwatch:
             return self._on_metrics(particle, now)
         if kind in _FROM_THE_VENDOR:
             self._has_begun = True
+        elif kind is p.End:
+            pass  # Nothing is told after it.
         elif isinstance(particle, p.Note):
             self._earlier = self._sum(self._whole(good=True))
             self._reset()
@@ -74,19 +79,22 @@ class Stopwatch:
 
     def last_metrics(self, particle: p.End | p.Issue | p.Note, now: float) -> list[p.Particle]:
         """The `Metrics` to tell before that particle, where the last ones are no longer the whole truth."""
-        whole = self._whole(good=_is_good(particle))
-        if whole is None or (not self._is_stale and self._is_told(whole)):
+        counted = self._counted(good=_is_good(particle))
+        if counted is None or (not self._is_stale and self._is_told(counted)):
             return []
-        self._sent, self._is_stale = whole, False
-        return [self._timed(whole, whole.cost, now)]
+        self._sent, self._is_stale = counted, False
+        return [self._timed(counted, self._cost(counted), now)]
 
     def total(self, end: p.End, now: float) -> p.Metrics:
         """What the whole run used, all its segments added. Of a run that its vendor refused, nothing is
         known: the counts are None, and `source` says estimated.
         """
-        known = self._sum(self._whole(good=_is_good(end)))
-        known = known or p.Metrics(source="estimated")
-        return self._timed(known, known.cost, now)
+        good = _is_good(end)
+        if self._earlier is not None:
+            known = self._sum(self._whole(good=good)) or _UNTOLD
+            return self._timed(known, known.cost, now)
+        counted = self._counted(good=good)
+        return self._timed(counted or _UNTOLD, None if counted is None else self._cost(counted), now)
 
     def _on_something(self, now: float) -> None:
         """A piece of the answer; where metrics came last, they are no longer the whole truth."""
@@ -107,6 +115,11 @@ class Stopwatch:
         self._uncounted = 0
 
     def _whole(self, *, good: bool) -> p.Metrics | None:
+        """What this segment used and costs."""
+        counted = self._counted(good=good)
+        return None if counted is None else self._priced(counted)
+
+    def _counted(self, *, good: bool) -> p.Metrics | None:
         """What this segment used, as far as it can be said; None where the vendor has not begun to answer.
 
         What a vendor counts at the end of a good answer is all there is. Before that, its counts are of what
@@ -114,13 +127,20 @@ class Stopwatch:
         """
         if not self._has_begun:
             return None
-        if self._told is not None and self._told.source == "none":
-            return self._told
-        told = self._told or p.Metrics(source="estimated")
+        told, last = self._told, self._counted_last
+        if told is not None and told.source == "none":
+            return told
+        # An end is looked at twice: for its particles, and for the sum of the run.
+        if last is None or last[0] is not good or last[1] != self._uncounted or last[2] is not told:
+            last = self._counted_last = good, self._uncounted, told, self._estimated(told or _UNTOLD, good)
+        return last[3]
+
+    def _estimated(self, told: p.Metrics, good: bool) -> p.Metrics:
+        """What was told, with an estimate of what was not."""
         prompt, output = prompt_of(told), told.tokens_out
         is_early = self._uncounted > 0 and (not good or told.source == "partial")
         if prompt is not None and output is not None and not is_early:
-            return self._priced(told)
+            return told
         guess: dict[str, Any] = {}
         if prompt is None and self._prompt is not None:
             guess["tokens_in"] = self._prompt()
@@ -130,15 +150,13 @@ class Stopwatch:
         if guess:
             # What the vendor said of the sum is said of less.
             guess |= {"tokens_total": None, "cost_cents": None}
-        return self._priced(replace(told, **guess, source="partial" if knows else "estimated"))
+        return replace(told, **guess, source="partial" if knows else "estimated")
 
-    def _is_told(self, whole: p.Metrics) -> bool:
+    def _is_told(self, counted: p.Metrics) -> bool:
         """Whether it was. A price that came since makes no particle more: the numbers of a run's particles
         are the same whoever reads it.
         """
-        if self._sent is None or self._sent is whole:
-            return self._sent is whole
-        return replace(self._sent, cost=None) == replace(whole, cost=None)
+        return self._sent is counted or self._sent == counted
 
     def _sum(self, latest: p.Metrics | None) -> p.Metrics | None:
         if self._earlier is None or latest is None:
@@ -146,8 +164,12 @@ class Stopwatch:
         return add_metrics(self._earlier, latest)
 
     def _priced(self, metrics: p.Metrics) -> p.Metrics:
-        cost = self._price(metrics)
+        cost = self._cost(metrics)
         return metrics if cost is metrics.cost else replace(metrics, cost=cost)
+
+    def _cost(self, counted: p.Metrics) -> p.Cost | None:
+        """Of what was asked of no model there is none to be had."""
+        return counted.cost if counted.source == "none" else self._price(counted)
 
     def _timed(self, metrics: p.Metrics, cost: p.Cost | None, now: float) -> p.Metrics:
         started, first = self._started, self._first
