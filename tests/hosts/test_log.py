@@ -1,5 +1,6 @@
 """The log of `motes serve`: what is made in a shorter way is what the standard library makes."""
 
+import asyncio
 import io
 import json
 import logging
@@ -138,6 +139,64 @@ def test_a_stream_that_takes_nothing_ends_nobody(log, monkeypatch):
     monkeypatch.setattr(logging, "raiseExceptions", False)
     written.close()
     log.info(logline("request", status=200))
+
+
+def test_lines_wait_a_moment_for_each_other_where_a_loop_runs(log):
+    log, written = log
+    leave_alone()
+
+    async def several():
+        for status in (200, 201):
+            log.info(logline("request", status=status))
+        assert not written.getvalue()
+        await asyncio.sleep(0.05)
+        assert [line.rpartition("=")[2] for line in written.getvalue().splitlines()] == ["200", "201"]
+        log.info(logline("request", status=202))
+        await asyncio.sleep(0.05)
+
+    asyncio.run(several())
+    assert written.getvalue().endswith(" INFO request status=202\n")
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        lambda log: log.warning(logline("slow_request")),
+        lambda log: log.info("a sentence"),
+        lambda log: logging.getLogger("other").info("a sentence"),
+        lambda log: logging.getLogger().handlers[0].flush(),
+        lambda log: [log.info(logline("request", status=200)) for _ in range(250)],
+    ],
+)
+def test_nothing_is_written_before_what_came_earlier_and_trouble_waits_for_nobody(log, trouble):
+    log, written = log
+    leave_alone()
+
+    async def lines():
+        log.info(logline("request", status=200))
+        trouble(log)
+        return written.getvalue().splitlines()
+
+    told = asyncio.run(lines())
+    assert told
+    assert told[0].endswith(" INFO request status=200")
+
+
+def test_a_line_whose_loop_is_gone_is_written_with_the_next_one_or_at_the_end(log):
+    log, written = log
+    leave_alone()
+
+    async def one():
+        log.info(logline("request", status=200))
+
+    asyncio.run(one())
+    logging.getLogger().handlers[0].flush()
+    assert written.getvalue().endswith(" INFO request status=200\n")
+    asyncio.run(one())
+    time.sleep(0.04)
+    log.info(logline("request", status=201))
+    assert written.getvalue().splitlines()[-1].endswith(" INFO request status=201")
+    assert len(written.getvalue().splitlines()) == 3
 
 
 VALUES = st.one_of(

@@ -3,6 +3,7 @@
 Must never keep anything outside the `Gateway` it is made with.
 """
 
+import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -45,6 +46,9 @@ def create_app(gateway: Gateway, *, is_always_on: bool = False) -> Starlette:
         await gateway.runs.close()
         await gateway.ledger.write()
         await gateway.http.aclose()
+        # A server may end the process by the signal that stopped it: what still waits for others is written.
+        for handler in logging.getLogger().handlers:
+            handler.flush()
 
     return _App(gateway, chores, lifespan)
 

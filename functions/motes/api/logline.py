@@ -28,6 +28,8 @@ _is_plain_line: Final = re.compile(rf"\w+(?: \w+={_PLAIN}{{1,{_FIELD_CHARS}}})*"
 class LogLine(str):
     """The line; `event` and `fields` are its parts, for a log that keeps them apart."""
 
+    __slots__ = ("_given", "event")
+
     event: str
     _given: Mapping[str, Any]
 

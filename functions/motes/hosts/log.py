@@ -3,6 +3,7 @@
 Must never write a body, a key or a URL: an `Observer` is not even told them.
 """
 
+import asyncio
 import logging
 import sys
 import time
@@ -18,6 +19,9 @@ _log = logging.getLogger("motes.run")
 _ORDINARY: Final = frozenset({401, 402, 403, 404, 429})
 # The logs that have a line for each request.
 _EACH_REQUEST: Final = ("motes.api", "motes.run")
+# So long, and so many of them, wait for each other.
+_PATIENCE_SECONDS: Final = 0.03
+_MOST_LINES: Final = 200
 
 
 class LogObserver:
@@ -108,24 +112,66 @@ class _Times(logging.Formatter):
 
 
 class _Lines(logging.StreamHandler[TextIO]):
-    """The standard library's, that also takes a line of which there is no record."""
+    """The standard library's, that also takes a line of which there is no record.
+
+    Such a line waits a moment for others, and all of them are one write: each would be a call of the kernel.
+    What tells of trouble waits for nobody, and nothing stands before what came earlier.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
         self._times = _Times("%(asctime)s %(levelname)s %(message)s")
         self.setFormatter(self._times)
+        self._waiting: list[tuple[float, int, str]] = []
+        self._due = 0.0
+        """When those that wait are written, at the latest."""
 
     def write(self, level: int, line: str) -> None:
         """Write a line as the record of it would be written now."""
         assert self.lock is not None  # noqa: S101 (for the type: it is one of ours)
         with self.lock:
+            now = time.time()
+            self._waiting.append((now, level, line))
+            if level > logging.INFO or len(self._waiting) >= _MOST_LINES:
+                self._write_waiting()
+            elif now >= self._due:
+                self._write_soon(now)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """See `logging.StreamHandler`."""
+        self._write_waiting()
+        super().emit(record)
+
+    def flush(self) -> None:
+        """See `logging.StreamHandler`."""
+        self._write_waiting()
+        super().flush()
+
+    def _write_soon(self, now: float) -> None:
+        """In a moment, where there is a loop to do so."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._write_waiting()
+        else:
+            self._due = now + _PATIENCE_SECONDS
+            loop.call_later(_PATIENCE_SECONDS, self._write_waiting)
+
+    def _write_waiting(self) -> None:
+        assert self.lock is not None  # noqa: S101 (for the type)
+        with self.lock:
+            self._due = 0.0
+            waiting, self._waiting = self._waiting, []
+            if not waiting:
+                return
+            told, name, end = self._times.told, logging.getLevelName, self.terminator
+            text = "".join([f"{told(at)} {name(level)} {line}{end}" for at, level, line in waiting])
             try:
-                told = self._times.told(time.time())
-                self.stream.write(f"{told} {logging.getLevelName(level)} {line}{self.terminator}")
+                self.stream.write(text)
                 if not getattr(self.stream, "line_buffering", False):
-                    self.flush()
+                    self.stream.flush()
             except (OSError, ValueError):
-                self.handleError(logging.makeLogRecord({"msg": line}))
+                self.handleError(logging.makeLogRecord({"msg": text}))
 
 
 class _Logger(logging.Logger):
