@@ -90,12 +90,15 @@ class Secrecy:
             return particle
         if type(particle) is p.Issue:
             return without_secrets(particle, self._secrets)
+        words = ""
         for name in names:
-            if words := getattr(particle, name):
-                lowered = words.lower()
-                for head in heads:
-                    if head in lowered or not words.isascii():
-                        return without_secrets(particle, self._secrets)
+            # What is joined holds all that its parts hold.
+            words += getattr(particle, name) or ""
+        if words:
+            lowered = words.lower()
+            for head in heads:
+                if head in lowered or not words.isascii():
+                    return without_secrets(particle, self._secrets)
         return particle
 
 

@@ -35,10 +35,19 @@ async def read_body(headers: Mapping[str, str], receive: Receive, limit: int) ->
     if size > limit:
         await discard(headers, receive)
         raise _too_large(limit)
-    parts: list[bytes] = []
-    size, more = 0, True
-    while more:
-        part, more = _part_in(await receive())
+    part, more = _part_in(await receive())
+    if not more and len(part) <= limit:
+        # Most are small, and come in one piece.
+        return part
+    return await _joined(part, more, headers, receive, limit)
+
+
+async def _joined(
+    part: bytes, more: bool, headers: Mapping[str, str], receive: Receive, limit: int
+) -> bytes:
+    """The whole of a body that begins with that part."""
+    parts, size = list[bytes](), 0
+    while True:
         size += len(part)
         if size > limit:
             parts.clear()
@@ -46,7 +55,9 @@ async def read_body(headers: Mapping[str, str], receive: Receive, limit: int) ->
                 await discard(headers, receive)
             raise _too_large(limit)
         parts.append(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+        if not more:
+            return b"".join(parts)
+        part, more = _part_in(await receive())
 
 
 def _too_large(limit: int) -> HTTPException:

@@ -5,6 +5,7 @@ Pure values and views. Must never read a clock or make an id: both are arguments
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
+from operator import attrgetter
 from typing import Any, Final
 
 from motes import particles as p
@@ -22,6 +23,10 @@ _SIGNATURE_FORMATS: Final = {
     "openai-responses": "openai-responses-v1",
 }
 _NUMBERS: Final = frozenset({int, float, bool})
+_GIVEN: Final = ("cached_tokens", "cache_write_tokens", "audio_tokens", "image_tokens")
+_SPENT: Final = ("reasoning_tokens", "audio_tokens", "image_tokens")
+_given: Final = attrgetter("tokens_cache_read", "tokens_cache_write", "tokens_in_audio", "tokens_in_image")
+_spent: Final = attrgetter("tokens_out_reasoning", "tokens_out_audio", "tokens_out_image")
 GEMINI_FORMAT: Final = "google-gemini-v1"
 UNKNOWN_FORMAT: Final = "unknown"
 
@@ -80,26 +85,18 @@ def usage(metrics: p.Metrics | None) -> dict[str, Any] | None:
     counts: dict[str, Any] = usage_json(metrics) or {}
     if metrics is None or counts.get("prompt") is None or counts.get("completion") is None:
         return None
-    given = _known(
-        cached_tokens=counts["cached"],
-        cache_write_tokens=counts["cache_written"],
-        audio_tokens=metrics.tokens_in_audio,
-        image_tokens=metrics.tokens_in_image,
-    )
-    spent = _known(
-        reasoning_tokens=counts["reasoning"],
-        audio_tokens=metrics.tokens_out_audio,
-        image_tokens=metrics.tokens_out_image,
-    )
     told: dict[str, Any] = {
         "prompt_tokens": counts["prompt"],
         "completion_tokens": counts["completion"],
         "total_tokens": counts["total"],
     }
-    if given:
-        told["prompt_tokens_details"] = given
-    if spent:
-        told["completion_tokens_details"] = spent
+    # Of most answers nobody tells any.
+    for place, names, values in (
+        ("prompt_tokens_details", _GIVEN, _given(metrics)),
+        ("completion_tokens_details", _SPENT, _spent(metrics)),
+    ):
+        if values.count(None) < len(names):
+            told[place] = _known(**dict(zip(names, values, strict=True)))
     return told
 
 
@@ -114,20 +111,26 @@ def _source(metrics: p.Metrics | None) -> str | None:
 def extension(reply: Reply, facts: Facts, end: p.End) -> dict[str, Any]:
     """The `motes` member: what OpenAI's words have no place for. Only what is known is in it."""
     metrics = facts.metrics
-    told = {
+    told: dict[str, Any] = {
         "vendor": reply.vendor,
         "model": facts.model or reply.upstream_model,
         "attempts": facts.attempts,
-    } | _known(
-        provider=facts.provider,
-        response_id=facts.response_id,
-        native_finish_reason=end.native_stop,
-        detail=end.detail,
-        usage_source=_source(metrics),
-        # Nobody was asked who could count.
-        synthetic=True if metrics and metrics.source == "none" else None,
-        cost=cost_json(metrics),
-    )
+    }
+    if facts.provider:
+        told["provider"] = facts.provider
+    if facts.response_id:
+        told["response_id"] = facts.response_id
+    if end.native_stop:
+        told["native_finish_reason"] = end.native_stop
+    if end.detail:
+        told["detail"] = end.detail
+    if source := _source(metrics):
+        told["usage_source"] = source
+        if source == "none":
+            # Nobody was asked who could count.
+            told["synthetic"] = True
+    if cost := cost_json(metrics):
+        told["cost"] = cost
     if facts.documents or facts.files or facts.warnings or facts.clips > 1:
         documents = [document(citation) for citation in facts.documents]
         told |= _known(documents=documents, files=facts.files, warnings=facts.remarks)

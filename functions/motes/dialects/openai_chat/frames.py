@@ -50,6 +50,13 @@ def chunks_in(value: Any) -> Iterable[Mapping[str, Any]]:
 
 def first_choice(chunk: Mapping[str, Any]) -> Mapping[str, Any]:
     """The choice of index 0; one without an index counts as that."""
+    choices = chunk.get("choices")
+    if not choices:
+        return NOTHING
+    if type(choices) is list and type(choices[0]) is dict and choices[0].get("index") == 0:
+        # As mostly.
+        first: Mapping[str, Any] = choices[0]
+        return first
     for choice in rows(chunk, "choices"):
         if choice.get("index") in (0, None, "", "0"):
             return choice
