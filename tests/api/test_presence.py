@@ -12,12 +12,32 @@ GONE = {"type": "http.disconnect"}
 class Connection:
     """A client that says nothing, until it leaves or the answer is complete (uvicorn tells both alike)."""
 
+    departure = None
+
     def __init__(self):
         self.is_over = asyncio.Event()
 
     async def receive(self):
         await self.is_over.wait()
         return GONE
+
+
+class Told:
+    """The same at a server that says so by itself, and is not asked."""
+
+    def __init__(self):
+        self.departure = asyncio.get_running_loop().create_future()
+        self.is_over = self
+
+    async def receive(self):
+        raise AssertionError("the server was asked")
+
+    def set(self):
+        if not self.departure.done():
+            self.departure.set_result(None)
+
+
+both = pytest.mark.parametrize("kind", [Connection, Told])
 
 
 class Work:
@@ -38,36 +58,40 @@ class Work:
             self.said.append("closed")
 
 
-async def test_work_that_is_done_is_not_waited_on_and_its_client_is_asked_no_more():
-    connection, work = Connection(), Work()
+@both
+async def test_work_that_is_done_is_not_waited_on_and_its_client_is_asked_no_more(kind):
+    connection, work = kind(), Work()
     work.may_end.set()
-    await while_present(connection.receive, work(), "r")
+    await while_present(connection.receive, work(), "r", connection.departure)
     assert work.said == ["done", "closed"]
     assert not asyncio.current_task().cancelling()
 
 
-async def test_a_client_that_leaves_ends_the_work_which_is_closed_by_then(caplog):
-    connection, work = Connection(), Work()
+@both
+async def test_a_client_that_leaves_ends_the_work_which_is_closed_by_then(kind, caplog):
+    connection, work = kind(), Work()
     asyncio.get_running_loop().call_soon(connection.is_over.set)
     caplog.set_level("INFO")
-    await while_present(connection.receive, work(), "r")
+    await while_present(connection.receive, work(), "r", connection.departure)
     assert work.said == ["closed"]
     assert "client_gone request_id=r" in caplog.text
 
 
-async def test_the_work_of_a_client_that_left_at_once_has_begun():
-    connection, work = Connection(), Work()
+@both
+async def test_the_work_of_a_client_that_left_at_once_has_begun(kind):
+    connection, work = kind(), Work()
     connection.is_over.set()
-    await while_present(connection.receive, work(), "r")
+    await while_present(connection.receive, work(), "r", connection.departure)
     assert work.has_begun.is_set()
     assert work.said == ["closed"]
 
 
+@both
 @pytest.mark.parametrize("is_told_first", [True, False])
 async def test_an_end_that_is_told_from_both_sides_at_once_cancels_nothing_that_follows(
-    caplog, is_told_first
+    caplog, is_told_first, kind
 ):
-    connection = Connection()
+    connection = kind()
 
     async def work():
         if is_told_first:
@@ -77,18 +101,20 @@ async def test_an_end_that_is_told_from_both_sides_at_once_cancels_nothing_that_
             asyncio.get_running_loop().call_soon(connection.is_over.set)
 
     caplog.set_level("INFO")
-    await while_present(connection.receive, work(), "r")
+    await while_present(connection.receive, work(), "r", connection.departure)
     for _ in range(5):
         await asyncio.sleep(0)
     assert "client_gone" not in caplog.text
 
 
-async def test_what_the_work_raises_is_raised():
+@both
+async def test_what_the_work_raises_is_raised(kind):
     async def work():
         raise LookupError("no")
 
     with pytest.raises(LookupError):
-        await while_present(Connection().receive, work(), "r")
+        connection = kind()
+        await while_present(connection.receive, work(), "r", connection.departure)
 
 
 async def test_a_server_that_fails_to_listen_ends_the_work():
@@ -103,10 +129,11 @@ async def test_a_server_that_fails_to_listen_ends_the_work():
     assert work.said == ["closed"]
 
 
+@both
 @pytest.mark.parametrize("is_done", [False, True])
-async def test_who_cancels_the_request_cancels_the_work_and_the_request(is_done, caplog):
-    work = Work()
-    request = asyncio.create_task(while_present(Connection().receive, work(), "r"))
+async def test_who_cancels_the_request_cancels_the_work_and_the_request(is_done, caplog, kind):
+    connection, work = kind(), Work()
+    request = asyncio.create_task(while_present(connection.receive, work(), "r", connection.departure))
     await work.has_begun.wait()
     if is_done:
         work.may_end.set()

@@ -19,6 +19,7 @@ from bench.wires import DIALECTS, Script
 from fakes.serving import AUTH, KEY, vendor_row
 from fakes.upstream import SSE_HEAD, Upstream
 from motes.api.app import create_app
+from motes.api.envelope import DEPARTURE
 from motes.api.gateway import open_gateway
 from motes.hosts.log import LogObserver
 from motes.settings import load_settings
@@ -82,6 +83,8 @@ async def asked(app, body):
         "query_string": b"",
         "headers": [(b"host", b"motes"), (b"content-type", b"application/json"), *headers],
         "state": {},
+        # As the server of `motes serve` has it.
+        DEPARTURE: asyncio.get_running_loop().create_future(),
     }
     await app(scope, receive, send)
     return told

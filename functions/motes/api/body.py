@@ -42,9 +42,7 @@ async def read_body(headers: Mapping[str, str], receive: Receive, limit: int) ->
     return await _joined(part, more, headers, receive, limit)
 
 
-async def _joined(
-    part: bytes, more: bool, headers: Mapping[str, str], receive: Receive, limit: int
-) -> bytes:
+async def _joined(part: bytes, more: bool, headers: Mapping[str, str], receive: Receive, limit: int) -> bytes:
     """The whole of a body that begins with that part."""
     parts, size = list[bytes](), 0
     while True:

@@ -29,6 +29,9 @@ ANSWER_HEADERS: Final = "motes.answer_headers"
 BODY_SEND: Final = "motes.body_send"
 """The server's own `send`, for the pieces of a body: all that stands in between looks at the head alone."""
 
+DEPARTURE: Final = "motes.departure"
+"""A future in the scope, of a server that has one: done when the client leaves before the answer is whole."""
+
 WARNINGS: Final = "x-motes-warnings"
 """What was changed in the request, in words, so that also who reads nothing but the head learns of it."""
 

@@ -13,7 +13,7 @@ from motes import jsontext
 from motes import particles as p
 from motes.api.asking import Asked, ask
 from motes.api.commit import Refused, commit
-from motes.api.envelope import BODY_SEND, REQUEST_ID
+from motes.api.envelope import BODY_SEND, DEPARTURE, REQUEST_ID
 from motes.api.errors import run_failed
 from motes.api.gateway import Gateway
 from motes.api.headers import forget_headers
@@ -36,7 +36,9 @@ class ChatCompletions:
         asked = await ask(self._gateway, scope, receive)
         forget_headers(scope)
         answer = _stream if asked.is_stream else _whole
-        await while_present(receive, answer(asked, scope, receive, send), scope[REQUEST_ID])
+        await while_present(
+            receive, answer(asked, scope, receive, send), scope[REQUEST_ID], scope.get(DEPARTURE)
+        )
 
 
 async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from motes.api.asking import Asked, ask
 from motes.api.commit import Refused, commit
-from motes.api.envelope import BODY_SEND, REQUEST_ID
+from motes.api.envelope import BODY_SEND, DEPARTURE, REQUEST_ID
 from motes.api.errors import run_failed
 from motes.api.gateway import Gateway
 from motes.api.headers import forget_headers, headers_of
@@ -29,7 +29,9 @@ class ParticleStream:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
         asked = await ask(self._gateway, scope, receive)
-        await while_present(receive, _stream(asked, scope, receive, send), scope[REQUEST_ID])
+        await while_present(
+            receive, _stream(asked, scope, receive, send), scope[REQUEST_ID], scope.get(DEPARTURE)
+        )
 
 
 async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from motes.api.auth import authenticate
-from motes.api.envelope import REQUEST_ID
+from motes.api.envelope import DEPARTURE, REQUEST_ID
 from motes.api.errors import JSONError
 from motes.api.gateway import Gateway
 from motes.api.headers import headers_of
@@ -61,7 +61,7 @@ class Resources:
             await _error(404, "there is no such file", "resource_not_found")(scope, receive, send)
             return
         answer = self._answer(errands, name, place.max_bytes, (scope, receive, send))
-        await while_present(receive, answer, scope[REQUEST_ID])
+        await while_present(receive, answer, scope[REQUEST_ID], scope.get(DEPARTURE))
 
     async def _errands(self, vendor: str, kind: str, name: str) -> FileErrands | None:
         row = self._gateway.catalogue.vendor(vendor)

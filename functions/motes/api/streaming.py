@@ -7,6 +7,7 @@ open once the reader has gone; and never break a stream off without an error and
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Coroutine, Iterable, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, Final, Protocol, cast
 
@@ -114,15 +115,25 @@ def _last_words(bug: Exception) -> tuple[p.Particle, ...]:
     return p.Issue("dispatch-read", error.message, error), p.End("issue-dispatch-rpc")
 
 
-async def while_present(receive: Receive, work: Coroutine[Any, Any, None], request_id: str) -> None:
+async def while_present(
+    receive: Receive,
+    work: Coroutine[Any, Any, None],
+    request_id: str,
+    departure: "asyncio.Future[None] | None" = None,
+) -> None:
     """Do the work as long as the client is there; when it goes, the work is cancelled and cleaned up.
 
     Call it once the request's body has been read: from then on the client has nothing to say but that it
-    left. The work has a task of its own: each piece of a stream wakes it, and not all that stands around it.
+    left. A server that says so by a future need not be asked: see `DEPARTURE`. The work has a task of its
+    own: each piece of a stream wakes it, and not all that stands around it.
     """
     doing = asyncio.get_running_loop().create_task(work)
     try:
-        await _left_or_done(receive, doing)
+        if departure is None:
+            await _left_or_done(receive, doing)
+        else:
+            doing.add_done_callback(partial(_wake, departure))
+            await departure
         if not doing.done():
             # Who left at once has asked all the same, and what he asked for may go on without him.
             await asyncio.sleep(0)
@@ -134,6 +145,11 @@ async def while_present(receive: Receive, work: Coroutine[Any, Any, None], reque
         _log.info(logline("client_gone", request_id=request_id))
     else:
         doing.result()
+
+
+def _wake(waiter: "asyncio.Future[None]", _: "asyncio.Task[None]") -> None:
+    if not waiter.done():
+        waiter.set_result(None)
 
 
 async def _left_or_done(receive: Receive, doing: "asyncio.Task[None]") -> None:

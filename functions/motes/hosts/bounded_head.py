@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from motes.api.envelope import DEPARTURE
 from motes.hosts.joined_writes import JoinedWrites
 from motes.hosts.light_event import LightEvent, LightQueue
 
@@ -28,19 +29,28 @@ class BoundedHeadProtocol(HttpToolsProtocol):
     """
 
     # In its dictionary they would be too many for Python to share the table of their names: 1.2 KiB more.
-    __slots__ = ("_ended", "_head", "_in_body", "_joined")
+    __slots__ = ("_departures", "_ended", "_head", "_in_body", "_joined")
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         self.pipeline = cast(Any, LightQueue())
         self._head = 0
         self._in_body = self._ended = False
+        self._departures: list[asyncio.Future[None]] = []
+        """Of the requests whose answers are not whole, in order; most clients have one on its way."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """See asyncio."""
         self._joined = JoinedWrites(transport)
         super().connection_made(cast(asyncio.Transport, self._joined))
         self.flow._is_writable_event = cast(asyncio.Event, LightEvent(is_set=True))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See asyncio. Who waits for a client to leave need not ask."""
+        super().connection_lost(exc)
+        for departure in self._departures:
+            if not departure.done():
+                departure.set_result(None)
 
     def data_received(self, data: bytes) -> None:
         """See asyncio."""
@@ -68,6 +78,9 @@ class BoundedHeadProtocol(HttpToolsProtocol):
         """See httptools."""
         self._in_body, self._ended, self._head = True, True, 0
         self._joined.join()
+        departure = self.loop.create_future()
+        cast(dict[str, object], self.scope)[DEPARTURE] = departure
+        self._departures.append(departure)
         before = self.cycle
         super().on_headers_complete()
         if self.cycle is not before:
@@ -78,6 +91,11 @@ class BoundedHeadProtocol(HttpToolsProtocol):
         """See httptools."""
         self._in_body = False
         super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """See uvicorn. Answers are whole one after the other."""
+        del self._departures[:1]
+        super().on_response_complete()
 
     def _refuse(self) -> None:
         if self.cycle is None or self.cycle.response_complete:
