@@ -9,6 +9,7 @@ Source: OpenAI API reference, "Create chat completion" (read 2026-11-29).
 """
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Final, Literal
 
 from motes import jsontext
@@ -294,6 +295,12 @@ class MotesOptions(_Open):
     resolve_links: Flag = False
 
 
+@cache
+def _nothing_chosen() -> MotesOptions:
+    """One for all: most requests have no options, and nobody changes any."""
+    return MotesOptions()
+
+
 class ChatRequest(_Open):
     """A chat request, as OpenAI's endpoint takes it."""
 
@@ -334,7 +341,7 @@ class ChatRequest(_Open):
     prompt_cache_key: str | None = None
     safety_identifier: str | None = None
     web_search_options: dict[str, Any] | None = None
-    motes: MotesOptions = Field(default_factory=MotesOptions)
+    motes: MotesOptions = Field(default_factory=_nothing_chosen)
 
     @field_validator("motes", mode="before")
     @classmethod

@@ -30,6 +30,7 @@ _MEDIA: Final = ("audio", "image")
 _FEEDBACK: Final = spellings("promptFeedback")
 _SOURCES: Final = spellings("groundingMetadata", "citationMetadata", "urlContextMetadata")
 _MODALITIES: Final = spellings("promptTokensDetails", "candidatesTokensDetails")
+_RARE: Final = spellings("toolUsePromptTokenCount", "cachedContentTokenCount", "thoughtsTokenCount")
 _DETAILS: Final = frozenset(
     {
         "tokens_cache_read",
@@ -191,25 +192,31 @@ def _differs_in_numbers_alone(counts: bytes, metadata: UsageMetadata) -> bool:
 def _counts(metadata: UsageMetadata) -> dict[str, int]:
     """Google's counts in ours: its prompt includes what was cached, its candidates exclude thoughts."""
     prompt = count(member(metadata, "promptTokenCount"))
-    hosted = count(member(metadata, "toolUsePromptTokenCount")) or 0
-    cached = count(member(metadata, "cachedContentTokenCount"))
     answer = count(member(metadata, "candidatesTokenCount"))
-    thoughts = count(member(metadata, "thoughtsTokenCount"))
     total = count(member(metadata, "totalTokenCount"))
+    hosted, cached, thoughts = 0, None, None
+    if not _RARE.isdisjoint(metadata):
+        hosted = count(member(metadata, "toolUsePromptTokenCount")) or 0
+        cached = count(member(metadata, "cachedContentTokenCount"))
+        thoughts = count(member(metadata, "thoughtsTokenCount"))
     if prompt is None and answer is None and thoughts is None:
         return {}
     spent = (answer or 0) + (thoughts or 0)
     given = None if prompt is None else prompt + hosted
-    found = {
+    found: dict[str, int | None] = {
         "tokens_in": None if given is None else max(0, given - (cached or 0)),
-        "tokens_cache_read": cached,
         "tokens_out": spent,
-        "tokens_out_reasoning": thoughts,
         "tokens_total": total if given is None else total or given + spent,
     }
+    if cached is not None:
+        found["tokens_cache_read"] = cached
+    if thoughts is not None:
+        found["tokens_out_reasoning"] = thoughts
     if not _MODALITIES.isdisjoint(metadata):
         found |= _by_modality(metadata, "promptTokensDetails", "in")
         found |= _by_modality(metadata, "candidatesTokensDetails", "out")
+    if None not in found.values():
+        return cast(dict[str, int], found)
     return {name: value for name, value in found.items() if value is not None}
 
 

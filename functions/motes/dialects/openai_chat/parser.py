@@ -18,7 +18,7 @@ from motes.demux.base import WireEvent
 from motes.dialects.openai_chat.calls import SIGNATURE, ToolCalls, thought_signature
 from motes.dialects.openai_chat.content import Piece, pieces_of, url_of
 from motes.dialects.openai_chat.failures import failure_in
-from motes.dialects.openai_chat.fields import inner, rows, text
+from motes.dialects.openai_chat.fields import NOTHING, inner, rows, text
 from motes.dialects.openai_chat.finish import failure_of, stop_of
 from motes.dialects.openai_chat.frames import DONE, IDLE, chunks_in, first_choice, json_or_text, plain_text
 from motes.dialects.openai_chat.media import Speech, picture
@@ -145,7 +145,8 @@ class ChatParser:
             out.usage(partial=half, **counts)
 
     def _on_choice(self, choice: Mapping[str, Any], chunk: Mapping[str, Any], out: Emitter) -> None:
-        delta, message = inner(choice, "delta"), inner(choice, "message")
+        delta = inner(choice, "delta")
+        message = inner(choice, "message") if "message" in choice else NOTHING
         if any(delta.values()) and any(value for key, value in delta.items() if key != "role"):
             self._by_delta = True
             self._on_delta(delta, out)

@@ -31,8 +31,9 @@ _TICKS_PER_USD: Final = 1e10
 
 def usages_in(chunk: Mapping[str, Any], choice: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Every usage object of a chunk: Groq's, Moonshot's inside the choice, the standard one last."""
-    if chunk.get("usage") is None and "usage" not in choice and "x_groq" not in chunk:
-        return []
+    if "usage" not in choice and "x_groq" not in chunk:
+        usage = chunk.get("usage")
+        return [usage] if usage and isinstance(usage, dict) else []
     found = (inner(inner(chunk, "x_groq"), "usage"), inner(choice, "usage"), inner(chunk, "usage"))
     return [usage for usage in found if usage]
 
@@ -43,18 +44,19 @@ def counts_of(usage: Mapping[str, Any], *, reasoning_inside: bool) -> Counts:
     """
     given, made = _input_details(usage), _output_details(usage)
     prompt, read, written = _input(usage, given)
-    reasoning = _reasoning(usage, made)
-    output = _output(usage, prompt, reasoning or 0, reasoning_inside)
+    reasoning = _reasoning(usage, made) if made or "reasoning_tokens" in usage else None
+    total = count(usage, "total_tokens")
+    output = _output(usage, prompt, total, reasoning or 0, reasoning_inside)
     return {
         "tokens_in": None if prompt is None else prompt - (read or 0) - (written or 0),
         "tokens_cache_read": read,
         "tokens_cache_write": written,
         "tokens_out": output,
         "tokens_out_reasoning": reasoning,
-        "tokens_total": count(usage, "total_tokens"),
+        "tokens_total": total,
         "cost_cents": _cost(usage),
         **(_media(given, made) if given or made else {}),
-        **_speed(usage, output),
+        **(_speed(usage, output) if "completion_time" in usage else {}),
     }
 
 
@@ -122,9 +124,11 @@ def _reasoning(usage: Mapping[str, Any], made: Mapping[str, Any]) -> int | None:
     return count(usage, "reasoning_tokens") if inside is None else inside
 
 
-def _output(usage: Mapping[str, Any], prompt: int | None, reasoning: int, inside: bool) -> int | None:
+def _output(
+    usage: Mapping[str, Any], prompt: int | None, total: int | None, reasoning: int, inside: bool
+) -> int | None:
     """All output with reasoning; the vendor's total decides whether it has to be added."""
-    completion, total = count(usage, "completion_tokens", "output_tokens"), count(usage, "total_tokens")
+    completion = count(usage, "completion_tokens", "output_tokens")
     if completion is None or not reasoning:
         return completion
     if prompt is not None and total is not None:
