@@ -112,8 +112,8 @@ async def test_what_the_work_raises_is_raised(kind):
     async def work():
         raise LookupError("no")
 
+    connection = kind()
     with pytest.raises(LookupError):
-        connection = kind()
         await while_present(connection.receive, work(), "r", connection.departure)
 
 

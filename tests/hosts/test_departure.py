@@ -54,7 +54,7 @@ def test_who_leaves_in_the_middle_of_an_answer_is_missed():
             peer.sendall(ASK)
             assert peer.recv(1000)
             assert not app.departures[0].done()
-        until(lambda: app.departures[0].done())
+        until(app.departures[0].done)
 
 
 def test_who_has_his_answer_may_leave():
@@ -79,4 +79,4 @@ def test_who_asks_twice_at_once_and_leaves_is_missed_by_the_first_request():
         with connected(base) as peer:
             peer.sendall(ASK + ASK)
             assert peer.recv(1000)
-        until(lambda: app.departures[0].done())
+        until(app.departures[0].done)
