@@ -9,7 +9,9 @@ that every request takes. See `kernel/test_work_an_event.py`, and `python -m tes
 import asyncio
 import json
 import logging
+import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,7 @@ from motes.hosts.log import LogObserver
 from motes.settings import load_settings
 
 OURS = str(Path(motes.__file__).parent)
+CHUNKED_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 WARM, COUNTED = 8, 10
 
 
@@ -60,7 +63,7 @@ class Counter:
         return self._on_step
 
 
-async def asked(app, body):
+async def asked(app, body, heard=None):
     """One request; gives the bytes of its answer."""
     told, messages = b"", [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -73,6 +76,8 @@ async def asked(app, body):
     async def send(message):
         nonlocal told
         told += message.get("body", b"")
+        if heard is not None:
+            heard(message)
 
     headers = [(name.encode(), value.encode()) for name, value in AUTH.items()]
     scope = {
@@ -129,3 +134,62 @@ def test_a_request_takes_few_steps_of_our_own(tmp_path, dialect, limit):
                 return await steps_a_request(gateway, app, json.dumps(body).encode())
 
         assert asyncio.run(counted()) <= limit
+
+
+class LiveVendor:
+    """Says a piece when its reader has the last one, so that every piece is a read of its own."""
+
+    def __init__(self, dialect):
+        self.dialect, self.pieces, self._heard = dialect, 0, asyncio.Event()
+
+    def hear(self, _):
+        self._heard.set()
+
+    async def __call__(self, reader, writer):
+        with suppress(asyncio.IncompleteReadError):
+            while True:
+                await self._answer(reader, writer)
+        writer.close()
+
+    async def _answer(self, reader, writer):
+        head = await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(int(re.search(rb"content-length: (\d+)", head, re.I)[1]))
+        answer = DIALECTS[self.dialect](Script(n=self.pieces), b"")
+        writer.write(CHUNKED_HEAD)
+        for piece in [b"".join(answer.head), *answer.middle, b"".join(answer.tail)]:
+            self._heard.clear()
+            writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+            await asyncio.wait_for(self._heard.wait(), 10)
+        writer.write(b"0\r\n\r\n")
+
+
+async def steps_an_event(app, vendor, wishes):
+    body = {"model": "fake/m", "stream": True, "messages": [{"role": "user", "content": "Hi"}], **wishes}
+    found = []
+    for vendor.pieces in (10, 20, 220):
+        counter = Counter()
+        with counter:
+            told = await asyncio.create_task(asked(app, json.dumps(body).encode(), vendor.hear))
+        assert b"[DONE]" in told
+        found.append(counter.steps)
+    return (found[2] - found[1]) / 200
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the limits are of Python 3.11's instructions")
+@pytest.mark.parametrize("dialect", ["openai-chat", "anthropic-messages"])
+def test_a_journal_takes_few_steps_a_live_event(tmp_path, dialect):
+    async def counted():
+        vendor = LiveVendor(dialect)
+        async with await asyncio.start_server(vendor, "127.0.0.1", 0) as server:
+            host, port = server.sockets[0].getsockname()
+            row = vendor_row(f"http://{host}:{port}", dialect=dialect)
+            # Pages by what is said, and not by how fast this machine is.
+            (tmp_path / "motes.toml").write_text("journal_page_s = 600\n" + row)
+            environ = {"MOTES_HOME": str(tmp_path), "MOTES_API_KEY": KEY}
+            gateway = open_gateway(load_settings(environ, tmp_path), environ, observer=LogObserver())
+            app = create_app(gateway, is_always_on=True)
+            async with app.router.lifespan_context(app):
+                plain = await steps_an_event(app, vendor, {})
+                return await steps_an_event(app, vendor, {"motes": {"resumable": True}}) - plain
+
+    assert asyncio.run(counted()) <= 215

@@ -27,6 +27,30 @@ def test_every_particle_of_a_recording_comes_back_as_it_was(recording):
     assert reading.is_over
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [""],
+        ["", ""],
+        ["a\x1e", "b"],
+        ["\x1e"],
+        ["a", "\\u001e", "b"],
+        ['"},{"t":"', '"'],
+        ["\\", "u001e"],
+        ["é\n", "😀"],
+    ],
+)
+@pytest.mark.parametrize("size", [1, 10_000])
+def test_text_comes_back_whatever_it_says(texts, size):
+    said = [p.Reasoning("\x1e"), *map(p.Text, texts), p.Reasoning("c"), *map(p.Text, texts)]
+    assert Reading(0).taken(list(pages_of(1, said, size))) == said
+
+
+def test_half_a_character_is_mended_where_it_stands():
+    said = [p.Text("a\ud83d"), p.Text("\ude00b")]
+    assert Reading(0).taken(list(pages_of(1, said, 10_000))) == [p.Text("a\ufffd"), p.Text("\ufffdb")]
+
+
 @pytest.mark.parametrize("after", [0, 1, 7, 49, 50, 51])
 def test_a_reader_gets_what_comes_after_his_number_and_no_more(after):
     reading = Reading(after)
