@@ -7,7 +7,6 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
-from os import urandom
 from typing import Final, TypeAlias
 
 from starlette.routing import Match, Route
@@ -16,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from motes.api.boundary import STATUS
 from motes.api.headers import headers_of
 from motes.api.logline import logline
+from motes.chance import new_word
 
 _log = logging.getLogger("motes.api")
 
@@ -141,7 +141,7 @@ def _log_request(scope: Scope, status: int, seconds: float) -> None:
 def _request_id(headers: Mapping[str, str]) -> str:
     """The caller's own id where it is one, so that his log and ours can be laid side by side."""
     given = headers.get("x-request-id")
-    return given if given and _SANE_ID.fullmatch(given) else f"req_{urandom(12).hex()}"
+    return given if given and _SANE_ID.fullmatch(given) else f"req_{new_word()}"
 
 
 async def _preflight(headers: Mapping[str, str], request_id: str, methods: str, send: Send) -> None:

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from functools import partial
-from os import urandom
 from typing import TYPE_CHECKING
 
 import httpx
@@ -21,6 +20,7 @@ from motes.api.rotation import Rotation
 from motes.api.run_opening import Finding, open_runs
 from motes.aws import AWS
 from motes.callers import KeyRing, open_keys
+from motes.chance import new_word
 from motes.costs import Pricing, unpriced
 from motes.credentials import VendorKeys, open_vendor_keys
 from motes.dataclass import dataclass
@@ -54,7 +54,7 @@ def new_run_id() -> str:
     """A run's id: its millisecond and 64 random bits, so that what is kept at one time lies in one place of a
     file (as RFC 9562 has it of its version 7). No id opens anything by itself.
     """
-    return f"{time.time_ns() // 1_000_000:012x}{urandom(8).hex()}"
+    return f"{time.time_ns() // 1_000_000:012x}{new_word()[:16]}"
 
 
 def _idle_rotation() -> Rotation:

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
+from motes import chance
 from motes.api.logline import logline
 from motes.hosts.collector import begin_serving
 from motes.hosts.exchange import RuntimeGone
@@ -104,6 +105,7 @@ def _load(build: Build) -> None:
 def _renew() -> None:
     """All environments restored from one snapshot begin with the same dice."""
     random.seed()
+    chance.forget()
     ssl.RAND_add(os.urandom(_ENTROPY_BYTES), _ENTROPY_BYTES)
 
 
