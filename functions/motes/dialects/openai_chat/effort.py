@@ -12,7 +12,7 @@ from motes.chat import REASONING, ChatRequest, Effort
 from motes.dataclass import dataclass
 from motes.dialects.base import Traits
 from motes.model_rules import fits, rule_of
-from motes.quirks import Quirks
+from motes.quirks import ModelRule, Quirks
 
 MODE: Final = "reasoning"
 """The word that Mistral takes as `prompt_mode` and not as an effort."""
@@ -37,7 +37,21 @@ class Reasoning:
 
 def plan(request: ChatRequest, model: str, quirks: Quirks, traits: Traits, *, forbidden: bool) -> Reasoning:
     """The reasoning of one request. `forbidden`: something else in it rules reasoning out."""
+    if not (forbidden or quirks.thinking_by_prefix or request.gives(REASONING)):
+        # Most say nothing of it, and are sent nothing.
+        rule = rule_of(model, quirks.model_rules)
+        able = _is_able(model, quirks, rule, traits)
+        return Reasoning(able=able, active=able and not (rule and rule.off_by_default))
     return _Planner(request, model, quirks, traits, forbidden).plan()
+
+
+def _is_able(model: str, quirks: Quirks, rule: ModelRule | None, traits: Traits) -> bool:
+    """Whether the model reasons."""
+    if traits.reasoning is not None:
+        return traits.reasoning
+    if rule is not None:
+        return bool(rule.efforts)
+    return any(fits(model, head) for head in quirks.reasoning_models)
 
 
 class _Planner:
@@ -50,7 +64,7 @@ class _Planner:
         self._control = quirks.reasoning_control
         self._rule = rule_of(model, quirks.model_rules)
         self._words: Mapping[str, str | None] = (self._rule and self._rule.efforts) or quirks.effort_map
-        self._able = self._is_able(model, traits)
+        self._able = _is_able(model, quirks, self._rule, traits)
         listed = bool(quirks.reasoning_models) or self._rule is not None
         self._known_unable = not self._able and (listed or traits.reasoning is False)
         self._forbidden = forbidden
@@ -86,13 +100,6 @@ class _Planner:
         heads = [head for head in table if name.startswith(head.lower())]
         members = table[max(heads, key=len)] if heads else {}
         return {} if members.keys() & (request.model_extra or {}).keys() else members
-
-    def _is_able(self, model: str, traits: Traits) -> bool:
-        if traits.reasoning is not None:
-            return traits.reasoning
-        if self._rule is not None:
-            return bool(self._rule.efforts)
-        return any(fits(model, head) for head in self._quirks.reasoning_models)
 
     def _wanted(self) -> Effort | None:
         """What the caller asked for, in neutral words."""
