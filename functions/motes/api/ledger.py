@@ -108,8 +108,9 @@ class Ledger:
             self._writing = None
 
     async def _write(self, entries: list[_Entry]) -> None:
-        labels = {entry.label for entry in entries if not entry.has_price}
-        unknown = await self._wait_for_prices(labels)
+        unknown = set[str]()
+        if labels := self._unsettled({entry.label for entry in entries if not entry.has_price}):
+            unknown = await self._wait_for_prices(labels)
         try:
             await self._store.add([self._row(entry) for entry in entries])
         except StoreError as error:
@@ -124,13 +125,10 @@ class Ledger:
 
     async def _wait_for_prices(self, labels: set[str]) -> set[str]:
         """Gives those that are not known in time: what comes from then on is for the next time."""
-        unknown = self._unsettled(labels)
-        if not unknown:
-            return unknown
         with suppress(TimeoutError):
             async with asyncio.timeout(_PRICE_SECONDS):
-                await asyncio.gather(*map(self._prices.settled, unknown))
-        return self._unsettled(unknown)
+                await asyncio.gather(*map(self._prices.settled, labels))
+        return self._unsettled(labels)
 
     def _unsettled(self, labels: set[str]) -> set[str]:
         return {label for label in labels if not self._prices.is_settled(label)}
