@@ -28,12 +28,14 @@ class KeptText:
     def __bool__(self) -> bool:
         return bool(self._pieces or self._packed)
 
-    def add(self, piece: str) -> None:
-        """More of it."""
+    def add(self, piece: str) -> str:
+        """More of it; gives it back."""
         pieces = self._pieces
-        pieces.append(piece)
+        if piece:
+            pieces.append(piece)
         if len(pieces) > _FEW:
             self._pieces = [self._packed_if_long("".join(pieces))]
+        return piece
 
     def whole(self) -> str:
         """All that was added. From then on it is one piece: who asks often pays for what came since."""

@@ -50,17 +50,17 @@ class Pump:
 
     def feed(self, data: bytes) -> list[p.Particle]:
         """The particles these bytes complete, in order; never the `End`, which is the verdict."""
-        size = len(data)
+        size, out, refrain = len(data), self.transmitter, self._refrain
         self.received += size
-        if self._unseen > 0:
-            self._head += data[: self._unseen]
-            self._unseen -= size
-        out = self.transmitter
-        if size >= self._room or (refrain := self._refrain or self._learnt(data, 0)) is None:
-            self._read(data)
+        if refrain is None or size >= self._room:
+            self._begin(data, size)
+        elif size < _STRIDE and refrain.sings_one(data, out):
+            pass
         elif (sung := refrain.sing(data, out)) < size:
             self._read(data[sung:])
-        return out.drain()
+        # As `drain` does it.
+        queue, out.queue = out.queue, []
+        return queue
 
     def close(self, failure: VendorError | None = None) -> list[p.Particle]:
         """The socket closed, in good order or by `failure`. Afterwards there is a verdict."""
@@ -77,6 +77,16 @@ class Pump:
         """End the attempt from outside (deadline, timeout, a retry that is not allowed)."""
         self.transmitter.fail(phase, error)
         return self.transmitter.drain()
+
+    def _begin(self, data: bytes, size: int) -> None:
+        """Read what no refrain is known for yet."""
+        if self._unseen > 0:
+            self._head += data[: self._unseen]
+            self._unseen -= size
+        refrain = self._learnt(data, 0) if size < self._room else None
+        sung = 0 if refrain is None else refrain.sing(data, self.transmitter)
+        if sung < size:
+            self._read(data[sung:])
 
     def _read(self, data: bytes) -> None:
         """Read by the whole rule, in pieces that grow: the first ones may teach a refrain for the rest."""
@@ -110,7 +120,7 @@ class Pump:
                 self._head, self._unseen = b"", 0
             # Whatever the latest event was, it may be another one than the refrain's.
             self._refrain = self._listener.lesson = None
-            if out.latest_verse is not None and self._room:
+            if out.latest_verse is not None and self._room and self._unseen <= 0:
                 self._refrain = self._listener.heard(*out.latest_verse, events[-1].data, data, begins)
 
     def _parse(self, events: Iterable[WireEvent]) -> None:

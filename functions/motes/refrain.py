@@ -62,6 +62,27 @@ class Refrain:
         is_begun = event.startswith(self._begin) and event.endswith(self._end)
         return is_begun and event.find(self._middle, len(self._begin)) >= 0
 
+    def sings_one(self, data: bytes, out: Emitter) -> bool:
+        """Whether the data are one event of this refrain, which is said then: as of a vendor in no hurry."""
+        before, between, behind = self._sizes
+        quote, until = data.find(self._middle, before), len(data) - behind
+        after = quote + between
+        if (
+            quote <= before
+            or after > until
+            or not (data.startswith(self._begin) and data.endswith(self._end))
+        ):
+            return False
+        filler = data[after:until]
+        # What an event has behind its words has no end of an event in it.
+        if self._is_filled if not filler else not behind:
+            return False
+        try:
+            self._say(loads(data[before - 1 : quote + 1]), filler, out)
+        except ValueError:
+            return False
+        return True
+
     def sing(self, data: bytes, out: Emitter, at: int = 0) -> int:
         """Say the events of this refrain that come there, one behind the other; gives where they end."""
         begin, middle, end, say = self._begin, self._middle, self._end, self._say

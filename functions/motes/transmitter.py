@@ -62,7 +62,8 @@ class Transmitter:
         self.upstream_handle: p.UpstreamHandle | None = None
         """Where the run lives on at the vendor, as told last."""
         self._new_id = new_id
-        self._queue: list[p.Particle] = []
+        self.queue: list[p.Particle] = []
+        """The particles queued since the last drain."""
         self._halves: dict[tuple[str, str], str] = {}
         self._tags: ThinkTags | None = None
         self._calls: dict[str, bool] = {}
@@ -87,7 +88,7 @@ class Transmitter:
             if self.verdict is None:
                 # As `_put` does it, in fewer steps: this is what most events come to.
                 self._last_was_call, self.said_anything = False, True
-                self._queue.append(Text(text))
+                self.queue.append(Text(text))
 
     def tagged_text(self, text: str) -> bool:
         """See `Emitter`."""
@@ -255,7 +256,7 @@ class Transmitter:
 
     def drain(self) -> list[p.Particle]:
         """The particles queued since the last drain, in order. `End` is not among them: see `end`."""
-        queue, self._queue = self._queue, []
+        queue, self.queue = self.queue, []
         return queue
 
     # How it is done.
@@ -266,7 +267,7 @@ class Transmitter:
         self._last_was_call = False
         if not self.said_anything:
             self.said_anything = p.is_visible(particle)
-        self._queue.append(particle)
+        self.queue.append(particle)
 
     def _put_pieces(self, pieces: Iterator[tuple[str, str]]) -> None:
         for kind, piece in pieces:

@@ -49,7 +49,7 @@ async def test_what_cannot_be_written_ends_the_stream_with_an_issue(held):
         for particle in said[held:]:
             yield [particle]
 
-    writer = StreamWriter(send, Choosy(p.Warn), 10)
+    writer = StreamWriter(send, Choosy(p.Warn), 10, {})
     await writer.start("text/plain", said[:held])
     await writer.pour(rest())
     assert b"".join(one.get("body", b"") for one in sent) == b"open\nText\nIssue\nEnd\n"

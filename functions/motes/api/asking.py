@@ -25,6 +25,7 @@ from motes.dataclass import dataclass
 from motes.dispatch import Dispatch
 from motes.egress.reply import Reply, signature_format
 from motes.errors import StoreError, Unauthenticated
+from motes.executor.lane import Lane
 from motes.executor.run import Batch
 from motes.runs.orders import Order
 from motes.store.records import CallerKey
@@ -67,9 +68,9 @@ class Asked:
         """
         self.gateway.prices.begin(self.dispatch.label)
 
-    def batches(self) -> AsyncGenerator[Batch, None]:
+    def batches(self, lane: Lane | None = None) -> AsyncGenerator[Batch, None]:
         """The run, a read at a time. Whoever reads its first batch confirms the caller (`confirm`), and
-        whoever began it closes it.
+        whoever began it closes it. What the lane takes comes no other way.
         """
         gateway, run = self.gateway, self.run()
         price = gateway.ledger.pricing(run)
@@ -82,6 +83,7 @@ class Asked:
                 departure=self.terms.departure,
                 secret=self.secret if self.has_own_key else None,
                 hidden=self.secret,
+                lane=lane,
             )
         )
 

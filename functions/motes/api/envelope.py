@@ -32,6 +32,9 @@ BODY_SEND: Final = "motes.body_send"
 DEPARTURE: Final = "motes.departure"
 """A future in the scope, of a server that has one: done when the client leaves before the answer is whole."""
 
+BODY_PIECES: Final = "motes.body_pieces"
+"""Put into the scope by a server that can take pieces of a streamed body at once: see `streaming.Pieces`."""
+
 WARNINGS: Final = "x-motes-warnings"
 """What was changed in the request, in words, so that also who reads nothing but the head learns of it."""
 
@@ -51,6 +54,7 @@ _ALWAYS: Final[Mapping[str, str]] = {
     "access-control-allow-origin": "*",
     "access-control-expose-headers": _EXPOSED,
 }
+_RAW_RUN_ID: Final = RUN_ID.encode()
 _RAW_ALWAYS: Final = tuple([(name.encode(), value.encode()) for name, value in _ALWAYS.items()])
 
 
@@ -98,6 +102,7 @@ class Envelope:
         finally:
             # A server's `send` knows the scope: a ring that only the collector would find.
             del scope[BODY_SEND]
+            scope.pop(BODY_PIECES, None)
             _log_request(scope, scope.get(STATUS, 0), time.monotonic() - started)
 
     def _methods(self, scope: Scope) -> str:
@@ -113,7 +118,7 @@ def _with_own(headers: Iterable[_RawHeader], scope: Scope) -> list[_RawHeader]:
     """The headers of an answer with those of every answer, which count more."""
     own = [(b"x-request-id", scope[REQUEST_ID].encode("latin-1")), *_RAW_ALWAYS]
     if (run := scope[NOTES].get("run")) is not None:
-        own.append((b"x-motes-run-id", run.encode("latin-1")))
+        own.append((_RAW_RUN_ID, run.encode("latin-1")))
     for name, value in scope[ANSWER_HEADERS].items():
         own.append((name.encode("latin-1"), value.encode("latin-1")))
     names, given = dict(own), list(headers)

@@ -13,13 +13,14 @@ from motes import jsontext
 from motes import particles as p
 from motes.api.asking import Asked, ask
 from motes.api.commit import Refused, commit
-from motes.api.envelope import BODY_SEND, DEPARTURE, REQUEST_ID
+from motes.api.envelope import DEPARTURE, REQUEST_ID
 from motes.api.errors import run_failed
 from motes.api.gateway import Gateway
 from motes.api.headers import forget_headers
 from motes.api.streaming import Encoder, StreamWriter, while_present
 from motes.egress.completion import completion
 from motes.egress.openai_chat import ChunkEncoder
+from motes.executor.lane import Lane
 from motes.reassembly import Reassembler
 
 EVENT_STREAM = "text/event-stream; charset=utf-8"
@@ -42,16 +43,17 @@ class ChatCompletions:
 
 
 async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
-    encoder, source = _encoder(asked), asked.batches()
+    encoder, lane = _encoder(asked), Lane()
+    source = asked.batches(lane)
     try:
         outcome = await commit(source, asked.commit_until, asked.confirm)
         if isinstance(outcome, Refused):
             await run_failed(outcome.issue)(scope, receive, send)
             return
-        writer = StreamWriter(send, encoder, asked.gateway.silence, scope[BODY_SEND])
+        writer = StreamWriter(send, encoder, asked.gateway.silence, scope)
         await writer.start(EVENT_STREAM, outcome.held)
         asked.look_up_price()
-        await writer.pour(source)
+        await writer.pour(source, lane)
     finally:
         await source.aclose()
 

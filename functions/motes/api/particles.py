@@ -12,12 +12,13 @@ from starlette.types import Receive, Scope, Send
 
 from motes.api.asking import Asked, ask
 from motes.api.commit import Refused, commit
-from motes.api.envelope import BODY_SEND, DEPARTURE, REQUEST_ID
+from motes.api.envelope import DEPARTURE, REQUEST_ID
 from motes.api.errors import run_failed
 from motes.api.gateway import Gateway
 from motes.api.headers import forget_headers, headers_of
 from motes.api.streaming import StreamWriter, while_present
 from motes.egress.particles import EventEncoder, LineEncoder
+from motes.executor.lane import Lane
 
 
 class ParticleStream:
@@ -38,12 +39,13 @@ async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> N
     events = "text/event-stream" in headers_of(scope).get("accept", "").lower()
     forget_headers(scope)
     encoder = EventEncoder() if events else LineEncoder(0 if asked.terms.is_resumable else None)
-    async with aclosing(asked.batches()) as source:
+    lane = Lane()
+    async with aclosing(asked.batches(lane)) as source:
         outcome = await commit(source, asked.commit_until, asked.confirm)
         if isinstance(outcome, Refused):
             await run_failed(outcome.issue, run=outcome.run)(scope, receive, send)
             return
-        writer = StreamWriter(send, encoder, asked.gateway.silence, scope[BODY_SEND])
+        writer = StreamWriter(send, encoder, asked.gateway.silence, scope)
         await writer.start(encoder.media_type, outcome.held)
         asked.look_up_price()
-        await writer.pour(source)
+        await writer.pour(source, lane)

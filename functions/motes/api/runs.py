@@ -18,7 +18,7 @@ from motes import jsontext
 from motes import particles as p
 from motes.api.auth import VENDOR_KEY, admit, confirm
 from motes.api.deadline import deadline_of
-from motes.api.envelope import BODY_SEND, DEPARTURE, NOTES, REQUEST_ID
+from motes.api.envelope import DEPARTURE, NOTES, REQUEST_ID
 from motes.api.gateway import Gateway
 from motes.api.headers import headers_of
 from motes.api.streaming import StreamWriter, while_present
@@ -86,7 +86,7 @@ async def _particles(gateway: Gateway, scope: Scope, receive: Receive, send: Sen
     events = "text/event-stream" in headers.get("accept", "").lower()
     encoder = EventEncoder(after.particles) if events else LineEncoder(after.particles)
     follower = Follower(gateway.runs, run, after.particles, _means(gateway, scope, run.id))
-    writer = StreamWriter(send, encoder, gateway.silence, scope[BODY_SEND])
+    writer = StreamWriter(send, encoder, gateway.silence, scope)
     work = _poured(writer, encoder.media_type, follower.batches(_mode(query)))
     await while_present(receive, work, scope[REQUEST_ID], scope.get(DEPARTURE))
 
@@ -101,7 +101,7 @@ async def _chunks(gateway: Gateway, scope: Scope, receive: Receive, send: Send) 
     source = Follower(gateway.runs, run, 0, _means(gateway, scope, run.id)).batches()
     if run.state == "finished":
         source = _without_void(source, after)
-    writer = StreamWriter(send, encoder, gateway.silence, scope[BODY_SEND])
+    writer = StreamWriter(send, encoder, gateway.silence, scope)
     await while_present(
         receive, _poured(writer, _EVENT_STREAM, source), scope[REQUEST_ID], scope.get(DEPARTURE)
     )

@@ -11,11 +11,13 @@ from functools import partial
 from itertools import groupby
 from typing import Any, Final, Protocol, cast
 
-from starlette.types import Receive, Send
+from starlette.types import Receive, Scope, Send
 
 from motes import particles as p
+from motes.api.envelope import BODY_PIECES, BODY_SEND
 from motes.api.logline import logline
 from motes.errors import VendorError
+from motes.executor.lane import Lane, shut
 from motes.executor.run import Batch
 
 _log = logging.getLogger("motes.api")
@@ -47,14 +49,29 @@ class Encoder(Protocol):
         ...
 
 
+class Pieces(Protocol):
+    """A server's own way for pieces of a body, which waits for nothing."""
+
+    def is_open(self) -> bool:
+        """Whether a piece can be written now; otherwise it must be sent, and waited for."""
+        ...
+
+    def write(self, data: bytes) -> None:
+        """One piece, not an empty one."""
+        ...
+
+
 class StreamWriter:
-    """One response. `silence` is the longest time, in seconds, without a byte after which one is sent;
-    `send_body` is the shorter way for what follows the head, where there is one.
+    """One response. `silence` is the longest time, in seconds, without a byte after which one is sent; the
+    scope knows shorter ways for what follows the head.
     """
 
-    def __init__(self, send: Send, encoder: Encoder, silence: float, send_body: Send | None = None) -> None:
+    def __init__(self, send: Send, encoder: Encoder, silence: float, scope: Scope) -> None:
         self._send = send
-        self._send_body = send_body or send
+        self._send_body: Send = scope.get(BODY_SEND, send)
+        self._pieces: Pieces | None = scope.get(BODY_PIECES)
+        self._clock = asyncio.get_running_loop().time
+        self._wrote_at = 0.0
         self._encoder = encoder
         self._silence = silence
         self._has_failed = False
@@ -67,22 +84,38 @@ class StreamWriter:
         # An empty chunk still makes the server send the head.
         await self._send_body({"type": "http.response.body", "body": first, "more_body": True})
 
-    async def pour(self, source: AsyncGenerator[Batch, None]) -> None:
+    async def pour(self, source: AsyncGenerator[Batch, None], lane: Lane | None = None) -> None:
         """Everything that is still to come, a chunk a batch, and the end of the response. Call it as soon as
-        it has started.
+        it has started. `lane` is the source's.
         """
-        send, clock = self._send_body, asyncio.get_running_loop().time
-        wrote_at = clock()
-        async for batch in source:
-            if self._has_failed:
-                break
-            data = self._written(batch)
-            if not data and clock() - wrote_at >= self._silence:
-                data = self._encoder.keepalive()
-            if data:
-                await send({"type": "http.response.body", "body": data, "more_body": True})
-                wrote_at = clock()
+        send, clock = self._send_body, self._clock
+        self._wrote_at = clock()
+        if lane is not None and self._pieces is not None:
+            lane.take = partial(self._takes, self._pieces)
+        try:
+            async for batch in source:
+                if self._has_failed:
+                    break
+                data = self._written(batch)
+                if not data and clock() - self._wrote_at >= self._silence:
+                    data = self._encoder.keepalive()
+                if data:
+                    await send({"type": "http.response.body", "body": data, "more_body": True})
+                    self._wrote_at = clock()
+        finally:
+            if lane is not None:
+                lane.take = shut
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _takes(self, pieces: Pieces, words: Batch) -> bool:
+        """Write words that come their short way; see `motes.executor.lane`."""
+        if self._has_failed or not pieces.is_open():
+            return False
+        if data := self._written(words):
+            pieces.write(data)
+            self._wrote_at = self._clock()
+        # Otherwise the stream is to be ended.
+        return not self._has_failed
 
     def _written(self, batch: Sequence[p.Particle]) -> bytes:
         """What particles add; where one cannot be written, the last words of the stream."""

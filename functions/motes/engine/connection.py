@@ -54,6 +54,8 @@ class Connection(asyncio.Protocol):
         self._parts: list[bytes] = []
         self.on_body: Callable[[bytes], None] = self._parts.append
         """A piece of the body, as the parser says it: no frame a piece."""
+        self.on_parts: Callable[[], bool] | None = None
+        """Asked instead of waking who waits for the body: whether it has taken all there is."""
         self._size = 0
         """Bytes of the parts, with their framing."""
         self._silent = 0
@@ -218,7 +220,9 @@ class Connection(asyncio.Protocol):
             self._on_silence(len(data))
         waiter = self._waiter
         if waiter is not None and not waiter.done():
-            waiter.set_result(None)
+            take = self.on_parts
+            if take is None or not self._parts or not take() or self._is_complete or self._failure:
+                waiter.set_result(None)
 
     def eof_received(self) -> bool:
         """See asyncio: what is open at one side only is closed."""
@@ -318,7 +322,7 @@ class Connection(asyncio.Protocol):
 
     def _let_go(self) -> None:
         """Of what holds this connection as this one holds it."""
-        self._parser, self.on_body = None, self._parts.append
+        self._parser, self.on_body, self.on_parts = None, self._parts.append, None
 
     def _on_unwanted(self, _: bytes) -> None:
         """There is a body where none was asked for."""

@@ -104,6 +104,13 @@ class Exchange:
             self._response = response_of(self._connection)
         return self._response
 
+    def tap(self, take: Callable[[], bool]) -> None:
+        """Have that asked, where the body can tell, before whoever waits for it is woken: whether it has
+        taken all that came.
+        """
+        if self._connection is not None:
+            self._connection.on_parts = take
+
     async def drain(self, seconds: float) -> None:
         """Wait for the end of the body, which is near, so that the connection can serve again."""
         until = asyncio.get_running_loop().time() + seconds

@@ -24,7 +24,7 @@ from motes.executor.decoding import MAX_PIECE, NOT_ENCODED, Decoder, unread
 from motes.executor.exchange import Exchange
 from motes.executor.policy import is_refusal
 from motes.executor.refusal import Refusal
-from motes.executor.run import Batch, Run
+from motes.executor.run import Batch, Run, Turn
 from motes.pump import Pump
 from motes.transmitter import Continue, Retry, Transmitter
 
@@ -52,20 +52,29 @@ class Paused:
 
 Outcome: TypeAlias = p.End | Held | Paused
 
-Turn: TypeAlias = Batch | Awaitable[object]
-"""What a stage gives: a batch, or what must be awaited before it is asked again."""
-
 
 class Attempt:
-    """Call `next` until `is_over`, then read `outcome`; `close` it whatever happened.
+    """Call `turn` until it is over, when `on_over` is called; then read `outcome`. `close` it whatever
+    happened.
 
     It goes from stage to stage. Each is a method that gives one batch, or what it waits for: send and ask,
-    then refuse, or read and unpack. None of them waits itself, so that a read is one coroutine.
+    then refuse, or read and unpack.
     """
 
-    def __init__(self, dispatch: Dispatch, run: Run, part: int = 0) -> None:
+    def __init__(
+        self,
+        dispatch: Dispatch,
+        run: Run,
+        on_over: Callable[[], None],
+        part: int = 0,
+        lane: Callable[[Batch, float], bool] | None = None,
+    ) -> None:
         self._dispatch = dispatch
         self._run = run
+        self._on_over = on_over
+        self._lane = lane
+        self._late: Batch = []
+        """What the lane did not take."""
         self._transmitter = Transmitter(run.options.ids_of(part))
         self._pump: Pump
         self._exchange = Exchange(run.http, run.progress.on_sending)
@@ -73,7 +82,8 @@ class Attempt:
         self._clock = asyncio.get_running_loop().time
         self._started = self._clock()
         self._timeouts = dispatch.timeouts
-        self._quiet_at = self._started + self._timeouts.quiet
+        self._quiet = self._timeouts.quiet
+        self._quiet_at = self._started + self._quiet
         """When the upstream has shown no more than signs of life for too long."""
         self._progress = run.progress
         self._pulse = run.pulse
@@ -90,8 +100,8 @@ class Attempt:
         self._cut: VendorError | None = None
         self._issue: p.Issue | None = None
         self._paused: Paused | None = None
-        self.is_over = False
-        """Whether `next` has given all there is."""
+        self._bug: Exception | None = None
+        self._is_over = False
 
     @property
     def said_anything(self) -> bool:
@@ -112,21 +122,24 @@ class Attempt:
         assert end is not None  # noqa: S101 (it is over, and `Pump.close` always gives one)
         return end if self._issue is None else Held(self._issue, end)
 
-    async def next(self) -> Batch:
+    def turn(self) -> Turn:
         """What the next read gave, without the `End` and without an issue that is held. Empty where the pulse
-        was due first, or the end has nothing more to say.
+        was due first, or the end has nothing more to say. Or what there is to wait for: should that raise,
+        call `fail`.
         """
         try:
-            while not isinstance(turn := self._stage(self), list):
-                await turn
+            turn = self._stage(self)
         except Exception as bug:
             # The boundary: a bug of ours ends one run with an issue, and not the process.
-            await self._exchange.close()
-            turn = self._on_bug(bug)
-        if self._transmitter.upstream_handle is not None:
-            self._progress.handle = self._transmitter.upstream_handle
-        # An issue is the last of an attempt.
-        return self._kept(turn) if self.is_over else turn
+            self.fail(bug)
+            turn = self._stage(self)
+        return self._last(turn) if self._is_over and isinstance(turn, list) else turn
+
+    def fail(self, bug: Exception) -> None:
+        """A bug of ours: the next turns end the attempt."""
+        self._stage = Attempt._break_off if self._bug is None else Attempt._on_bug
+        self._bug = self._bug or bug
+        self._is_over = False
 
     async def leave(self) -> None:
         """The answer is over and told: wait for the end of the HTTP body, which is near."""
@@ -134,7 +147,8 @@ class Attempt:
             await self._exchange.drain(_LINGER_SECONDS)
 
     def close(self) -> Awaitable[None]:
-        """Let go of the connection."""
+        """Let go of the connection, and of who waits for the end."""
+        self._on_over = _nobody
         return self._exchange.close()
 
     def _send(self) -> Turn:
@@ -170,6 +184,8 @@ class Attempt:
                 self._cut = unread(encoding)
                 return self._closed()
             self._decoder = NOT_ENCODED if decoder.is_plain else decoder
+        if self._lane is not None and self._decoder is NOT_ENCODED:
+            exchange.tap(self._has_passed)
         return self._listen()
 
     def _refuse(self) -> Turn:
@@ -208,10 +224,41 @@ class Attempt:
         if not self._has_bytes:
             # The limit of the first byte was another one.
             self._has_bytes, progress.step, self._look_at = True, "reading", 0.0
-        if self._decoder is NOT_ENCODED:
-            return self._fed(chunk, now)
-        self._pieces = self._decoder.pieces(chunk)
-        return self._unpack()
+        if self._decoder is not NOT_ENCODED:
+            self._pieces = self._decoder.pieces(chunk)
+            return self._unpack()
+        # As `_fed` does it, in a frame less: this is what most reads come to.
+        batch, said = self._pump.feed(chunk), self._transmitter
+        if batch:
+            self._quiet_at = now + self._quiet
+        return batch if said.verdict is None and said.upstream_handle is None else self._told(batch)
+
+    def _has_passed(self) -> bool:
+        """Whether what has come needs nobody to be woken. Within a callback of the connection: as `_read`."""
+        if self._stage is not Attempt._read or not self._has_bytes:
+            return False
+        try:
+            chunk, said, progress, lane = self._exchange.take(), self._transmitter, self._progress, self._lane
+            if not chunk or lane is None:
+                return False
+            progress.received += len(chunk)
+            now = self._since = progress.last_byte_at = self._clock()
+            batch = self._pump.feed(chunk)
+            if batch:
+                self._quiet_at = now + self._quiet
+            # What has more to say than words is heard by the layers above.
+            goes_on = said.stopped is None and said.verdict is None
+            if goes_on and said.upstream_handle is progress.handle and (not batch or lane(batch, now)):
+                return True
+            self._late, self._stage = batch, Attempt._give
+        except Exception as bug:
+            # The boundary: see `turn`.
+            self.fail(bug)
+        return False
+
+    def _give(self) -> Batch:
+        batch, self._late, self._stage = self._late, [], Attempt._listen
+        return self._told(batch)
 
     def _unpack(self) -> Turn:
         """Take the next piece of what the bytes stand for."""
@@ -235,13 +282,18 @@ class Attempt:
         return self._failed("dispatch-fetch", failures.before_the_answer(failure, self._timeouts))
 
     def _failed(self, phase: p.Phase, error: VendorError) -> Batch:
-        self.is_over = True
+        self._is_over = True
         return self._pump.fail(phase, error)
 
     def _fed(self, data: bytes, now: float) -> Batch:
         batch = self._pump.feed(data)
         if batch:
-            self._quiet_at = now + self._timeouts.quiet
+            self._quiet_at = now + self._quiet
+        return self._told(batch)
+
+    def _told(self, batch: Batch) -> Batch:
+        """What the pump gave, after what else it says was heard."""
+        self._progress.handle = self._transmitter.upstream_handle or self._progress.handle
         return batch if self._transmitter.verdict is None else batch + self._settled()
 
     def _broken(self, failure: Exception) -> Batch:
@@ -253,11 +305,11 @@ class Attempt:
         return self._closed()
 
     def _closed(self) -> Batch:
-        return self._pump.close(self._cut) + self._settled()
+        return self._told(self._pump.close(self._cut))
 
     def _settled(self) -> Batch:
         """A verdict that is not an `End` becomes one, or the request that goes on from here."""
-        self.is_over = True
+        self._is_over = True
         verdict = self._transmitter.verdict
         if isinstance(verdict, Retry):
             return self._pump.fail("dialect-issue", verdict.error)
@@ -293,8 +345,9 @@ class Attempt:
             return self._started + self._timeouts.first_byte
         return min(self._since + self._timeouts.idle, self._quiet_at, self._stop_limit)
 
-    def _kept(self, batch: Batch) -> Batch:
-        """The particles to give on: all but an issue that another attempt may make unsaid."""
+    def _last(self, batch: Batch) -> Batch:
+        """The last particles to give on: all but an issue that another attempt may make unsaid."""
+        self._on_over()
         issue = self._transmitter.failed_with
         if issue is None or not self._may_hold(issue):
             return batch
@@ -308,9 +361,15 @@ class Attempt:
             retryable = retryable or is_refusal(issue.error)
         return retryable and not self.said_anything and self._progress.handle is None
 
-    def _on_bug(self, bug: Exception) -> Batch:
+    def _break_off(self) -> Turn:
+        self._stage = Attempt._on_bug
+        return self._exchange.close()
+
+    def _on_bug(self) -> Batch:
+        bug = self._bug
+        assert bug is not None  # noqa: S101 (for the type: `fail` came before)
         self._run.observer.bug(self._dispatch.label, bug)
-        self.is_over, self._paused = True, None
+        self._is_over, self._paused = True, None
         error = VendorError(
             message=f"the gateway failed to read the upstream's answer ({type(bug).__name__})",
             kind="protocol",
@@ -318,6 +377,10 @@ class Attempt:
         )
         self._transmitter.fail("dispatch-parse", error)
         return self._transmitter.drain()
+
+
+def _nobody() -> None:
+    """Nobody wants to know."""
 
 
 def _patched(dispatch: Dispatch, pause: Continue) -> Dispatch:

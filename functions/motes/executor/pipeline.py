@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
-from functools import partial
 from typing import Final, TypeAlias
 
 import httpx
@@ -17,10 +16,11 @@ import httpx
 from motes import particles as p
 from motes.dispatch import NO_TRANSFORMS, Dispatch
 from motes.executor.heartbeat import Heartbeats
+from motes.executor.lane import Take
 from motes.executor.observer import NullObserver, Observer, Progress
 from motes.executor.own_task import in_own_task
 from motes.executor.retry import Retries, with_retries
-from motes.executor.run import Batch, Options, Pulse, Run
+from motes.executor.run import Batch, Options, Pulse, Run, Turn
 from motes.executor.stopwatch import Stopwatch
 from motes.executor.transforming import transformed
 from motes.executor.watchdog import last_words, watched
@@ -45,9 +45,10 @@ async def batches(
     http: httpx.AsyncClient,
     options: Options | None = None,
     observer: Observer | None = None,
+    lane: Take | None = None,
 ) -> AsyncGenerator[Batch, None]:
-    """Everything one run says, never an empty batch. Close it (`contextlib.aclosing`) and the upstream
-    connection closes too.
+    """Everything one run says, never an empty batch; but words that the lane takes come no other way. Close
+    it (`contextlib.aclosing`) and the upstream connection closes too.
     """
     clock = asyncio.get_running_loop().time
     now, options = clock(), options or Options()
@@ -65,37 +66,88 @@ async def batches(
     try:
         if dispatch.warnings:
             yield telling.told([p.Warn(text, _OURS) for text in dispatch.warnings], now)
-        (advance, close), warning = _source(state), watched(state)
+        words = None if lane is None else _Words(lane, took_words, heartbeats)
+        source, warning = _source(state, words), watched(state)
         try:
-            while not is_over and (batch := await advance()) is not None:
+            while not is_over and (turn := source.turn()) is not None:
+                if not isinstance(turn, list):
+                    try:
+                        await turn
+                    except Exception as bug:
+                        # The boundary of what is waited for: see `Attempt.turn`.
+                        source.fail(bug)
+                    continue
                 now = clock()
-                if now >= over_at and not _ends(batch):
+                if now >= over_at and not _ends(turn):
                     is_over = True
-                elif took_words(batch, now):
+                elif took_words(turn, now):
                     heartbeats.shown_at = now
-                    yield batch
-                elif given := heartbeats.added(batch, now):
+                    yield turn
+                elif given := heartbeats.added(turn, now):
                     yield telling.told(given, now)
         finally:
             if warning is not None:
                 warning.cancel()
-            await close()
+            await source.close()
         if is_over:
             yield telling.told(last_words(state), clock())
     finally:
         telling.over(clock())
 
 
-Source: TypeAlias = tuple[Callable[[], Awaitable[Batch | None]], Callable[[], Awaitable[None]]]
-"""Gives the next batch, None at the end; and closes."""
-
-
-def _source(run: Run) -> Source:
+def _source(run: Run, words: "_Words | None") -> "Retries | _Generated":
     if run.dispatch.transforms == NO_TRANSFORMS and not run.dispatch.tool_names:
-        retries = Retries(run)
-        return retries.next, retries.close
-    source = _changed(run)
-    return partial(anext, source, None), source.aclose
+        return Retries(run, words)
+    return _Generated(_changed(run))
+
+
+_Take: TypeAlias = Callable[[Batch, float], bool]
+
+
+class _Words:
+    """All that happens here to a batch on its short way."""
+
+    __slots__ = ("_heartbeats", "_take", "_took_words")
+
+    def __init__(self, take: Take, took_words: _Take, heartbeats: Heartbeats) -> None:
+        self._take = take
+        self._took_words = took_words
+        self._heartbeats = heartbeats
+
+    def __call__(self, batch: Batch, now: float) -> bool:
+        """Whether the batch has passed."""
+        beats = self._heartbeats
+        if now >= beats.over_at or not _TEXT.issuperset(map(type, batch)) or not self._take(batch):
+            return False
+        if self._took_words(batch, now):
+            beats.shown_at = now
+        return True
+
+
+class _Generated:
+    """What a generator gives, in the turns of `Retries`."""
+
+    def __init__(self, source: AsyncGenerator[Batch, None]) -> None:
+        self._source = source
+        self._batch: Batch | None = None
+        self._is_over = False
+
+    def turn(self) -> Turn | None:
+        """See `Retries`."""
+        batch, self._batch = self._batch, None
+        return self._pulled() if batch is None and not self._is_over else batch
+
+    async def _pulled(self) -> None:
+        self._batch = await anext(self._source, None)
+        self._is_over = self._batch is None
+
+    def fail(self, bug: Exception) -> None:
+        """See `Retries`."""
+        raise bug
+
+    def close(self) -> Awaitable[None]:
+        """See `Retries`."""
+        return self._source.aclose()
 
 
 def _changed(run: Run) -> AsyncGenerator[Batch, None]:
@@ -108,6 +160,7 @@ def _changed(run: Run) -> AsyncGenerator[Batch, None]:
     return in_own_task(transformed(source, run), run.pulse)
 
 
+_TEXT: Final = frozenset({p.Text})
 # What we changed in a request is no news of its vendor.
 _OURS: Final = "request_changed"
 _TURNS: Final = (p.End, p.Issue, p.Note)

@@ -4,16 +4,17 @@ Must never repeat what was seen: once an attempt gave something visible, a failu
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from motes import particles as p
 from motes.dataclass import dataclass
 from motes.errors import MotesError, VendorError
 from motes.executor.execute import Attempt, Held, Paused
 from motes.executor.policy import Backoff, backoff_of, delay_before, is_refusal, is_surely_not_created
-from motes.executor.run import Batch, Run
+from motes.executor.run import Batch, Run, Turn
 from motes.secrecy import error_without
 
 
@@ -21,59 +22,73 @@ async def with_retries(run: Run) -> AsyncGenerator[Batch, None]:
     """What `Retries` gives, for what takes a generator."""
     retries = Retries(run)
     try:
-        while (batch := await retries.next()) is not None:
-            yield batch
+        while (turn := retries.turn()) is not None:
+            if isinstance(turn, list):
+                yield turn
+                continue
+            try:
+                await turn
+            except Exception as bug:
+                # The boundary of what is waited for: see `Attempt.turn`.
+                retries.fail(bug)
     finally:
         await retries.close()
 
 
 class Retries:
-    """One answer out of as many attempts as it takes; exactly one `End`, last. Call `next` until it gives
+    """One answer out of as many attempts as it takes; exactly one `End`, last. Call `turn` until it gives
     None, and `close` whatever happened.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, lane: Callable[[Batch, float], bool] | None = None) -> None:
         self._run = run
+        self._lane = lane
         self._course = _Course(run)
-        self._attempt = Attempt(run.dispatch, run)
-        self._step: _Step | None = None
-        """What was told of the end of this attempt."""
-        self._sleeps_until: float | None = None
+        self._attempt = Attempt(run.dispatch, run, self._on_over, lane=lane)
+        self._ending: Iterator[Turn] | None = None
+        """What follows the attempt, once it is over."""
+        self.turn: Callable[[], Turn | None] = self._attempt.turn
+        """Gives the next batch, an empty one whenever the pulse is due; or what there is to wait for. Mostly
+        the attempt's own: nothing is between a read and whoever asks for it.
+        """
 
-    def next(self) -> Awaitable[Batch | None]:
-        """The next batch; an empty one whenever the pulse is due."""
-        attempt = self._attempt
-        # Nothing is between a read and whoever asked for it.
-        return self._turn() if attempt.is_over or self._course.text_before else attempt.next()
+    def fail(self, bug: Exception) -> None:
+        """What there was to wait for raised that. Raises it where no attempt is on its way."""
+        if self._ending is not None:
+            raise bug
+        self._attempt.fail(bug)
 
     def close(self) -> Awaitable[None]:
-        """Let go of the connection."""
+        """Let go of the connection, and of what holds this as this holds it."""
+        self._ending, self.turn = None, _nothing
         return self._attempt.close()
 
-    async def _turn(self) -> Batch | None:
-        if not self._attempt.is_over:
-            return _shifted(await self._attempt.next(), self._course.text_before)
-        if self._step is None:
-            self._step = self._course.after(self._attempt)
-            return list(self._step.particles)
-        if self._sleeps_until is None:
-            await self._attempt.leave()
-            if self._step.delay is None:
-                return None
-            await self._attempt.close()
-            self._sleeps_until = asyncio.get_running_loop().time() + self._step.delay
-        return await self._slept(self._sleeps_until)
+    def _on_over(self) -> None:
+        self._ending = self._ended(self._attempt)
+        self.turn = partial(next, self._ending, None)
 
-    async def _slept(self, until: float) -> Batch:
-        """Nothing, once the pulse is due, or it is time for another attempt."""
-        now, run = asyncio.get_running_loop().time(), self._run
-        if now < until:
+    def _ended(self, attempt: Attempt) -> Iterator[Turn]:
+        """Turn by turn, from the end of an attempt to the begin of the next one or to the end of the run."""
+        step = self._course.after(attempt)
+        yield list(step.particles)
+        yield attempt.leave()
+        if step.delay is None:
+            return
+        yield attempt.close()
+        clock, run = asyncio.get_running_loop().time, self._run
+        until = clock() + step.delay
+        while (now := clock()) < until:
             run.progress.step = "backing-off"
-            await asyncio.sleep(min(until, run.pulse.due) - now)
-            return []
-        self._step = self._sleeps_until = None
-        attempt = self._attempt = Attempt(self._course.dispatch, run, self._course.part)
-        return _shifted(await attempt.next(), self._course.text_before)
+            yield asyncio.sleep(min(until, run.pulse.due) - now)
+            yield []
+        course, by = self._course, self._course.text_before
+        attempt = self._attempt = Attempt(course.dispatch, run, self._on_over, course.part, self._lane)
+        self._ending, self.turn = None, partial(_shifted_turn, attempt, by) if by else attempt.turn
+        yield []
+
+
+def _nothing() -> None:
+    """There is nothing more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +186,10 @@ class _Course:
         return _Step((p.Note(f"continuation {self.part} of {limit}: {paused.reason}"),), 0.0)
 
 
-def _shifted(batch: Batch, by: int) -> Batch:
-    """A citation's place counted from the head of the whole answer, not of its last part."""
-    if not by:
+def _shifted_turn(attempt: Attempt, by: int) -> Turn:
+    """A turn with each citation's place counted from the head of the whole answer, not of its last part."""
+    batch = attempt.turn()
+    if not isinstance(batch, list):
         return batch
     return [_moved(one, by) if isinstance(one, p.Citation) else one for one in batch]
 

@@ -5,7 +5,7 @@ Values only. Must never outlive the run it belongs to.
 
 import hashlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import field
 from datetime import UTC, datetime
 from math import inf
@@ -28,6 +28,11 @@ _CHANCE: Final = SystemRandom()
 Batch: TypeAlias = list[p.Particle]
 """What one read of the upstream gave, in order; whoever is given it may change it. An empty one says only
 that the pulse of the run was due.
+"""
+
+Turn: TypeAlias = Batch | Awaitable[object]
+"""What a stage gives: a batch, or what must be awaited before it is asked again. None of them waits itself,
+so that a read is no coroutine but that of whoever reads.
 """
 
 

@@ -11,6 +11,7 @@ from motes import particles as p
 from motes.costs import Pricing, prompt_of, unpriced
 from motes.dataclass import replace
 from motes.estimates import size_of, tokens_of
+from motes.particles import Text
 from motes.reassembly import add_metrics
 
 _FROM_THE_VENDOR: Final = frozenset({p.ModelName, p.ResponseId, p.HandleSet, p.ProviderInfra})
@@ -47,7 +48,7 @@ class Stopwatch:
         """
         size = 0
         for particle in batch:
-            if type(particle) is not p.Text:
+            if type(particle) is not Text:
                 return False
             words = particle.text
             size += len(words) if words.isascii() else size_of(particle)

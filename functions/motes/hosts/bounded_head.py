@@ -8,7 +8,8 @@ from typing import Any, Final, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from motes.api.envelope import DEPARTURE
+from motes.api.envelope import BODY_PIECES, DEPARTURE
+from motes.hosts.body_pieces import BodyPieces
 from motes.hosts.joined_writes import JoinedWrites
 from motes.hosts.light_event import LightEvent, LightQueue
 
@@ -78,14 +79,14 @@ class BoundedHeadProtocol(HttpToolsProtocol):
         """See httptools."""
         self._in_body, self._ended, self._head = True, True, 0
         self._joined.join()
-        departure = self.loop.create_future()
-        cast(dict[str, object], self.scope)[DEPARTURE] = departure
+        scope, before = cast(dict[str, object], self.scope), self.cycle
+        departure = scope[DEPARTURE] = self.loop.create_future()
         self._departures.append(departure)
-        before = self.cycle
         super().on_headers_complete()
         if self.cycle is not before:
             # Nobody waits for it yet: the request is begun in the next turn of the loop.
             self.cycle.message_event = cast(asyncio.Event, LightEvent())
+            scope[BODY_PIECES] = BodyPieces(self.cycle)
 
     def on_message_complete(self) -> None:
         """See httptools."""

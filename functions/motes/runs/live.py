@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 from motes import particles as p
 from motes.egress.failure import presentable
 from motes.errors import VendorError
+from motes.executor.lane import Lane
 from motes.executor.run import Batch
 from motes.runs.record import Record
 from motes.runs.tape import Tape
@@ -30,6 +31,7 @@ _RARE: Final = _NOTED - {p.Metrics, p.End}
 _OWN_CODES: Final = frozenset({"platform_deadline", "shutdown"})
 _LINE_PHASES: Final = frozenset({"dispatch-read", "dispatch-fetch"})
 _UNSTORED: Final = p.Warn("the gateway could not store how this run is reached again", "handle_not_stored")
+_NO_LANE: Final = Lane()
 
 
 def _nobody(_: "LiveRun") -> None:
@@ -49,6 +51,7 @@ class LiveRun:
         tape: Tape | None = None,
         secret: str | None = None,
         hidden: str | None = None,
+        lane: Lane = _NO_LANE,
     ) -> None:
         self.record = record
         self.seq = seq
@@ -62,6 +65,7 @@ class LiveRun:
         self.metrics: p.Metrics | None = None
         self.is_handed_over = False
         self._hidden = hidden
+        self._lane = lane
         self._cut: p.Issue | None = None
         self._is_over = False
         self._attempt_first = seq + 1
@@ -112,6 +116,14 @@ class LiveRun:
                 yield self._last_words()
         finally:
             on_over(self)
+
+    def passes(self, words: Batch) -> bool:
+        """Number words on their short way to whoever takes them; see `motes.executor.lane`."""
+        record = self.record
+        if self.stop or record.is_cancelled or record.is_lost or not self._lane.take(words):
+            return False
+        self.seq += len(words)
+        return True
 
     def _rejoined(self, rejoined: Rejoin, cut: p.Issue) -> AsyncGenerator[Batch, None]:
         self._cut, self._is_over = None, False

@@ -5,6 +5,7 @@ from dataclasses import field
 
 from motes.dataclass import dataclass
 from motes.dispatch import Dispatch
+from motes.executor.lane import Lane
 from motes.executor.observer import Observer
 from motes.executor.run import Options
 from motes.runs.departure import Departure
@@ -24,6 +25,8 @@ class Order:
     departure: Departure
     secret: str | None = field(default=None, repr=False)
     hidden: str | None = field(default=None, repr=False)
+    lane: Lane | None = None
+    """The short way to whoever asks for it, if he has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

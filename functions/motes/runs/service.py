@@ -18,6 +18,7 @@ from motes.dataclass import replace
 from motes.dispatch import Dispatch
 from motes.errors import MotesError, RunNotFound, StoreError, VendorError
 from motes.executor import pipeline
+from motes.executor.lane import Lane
 from motes.executor.observer import NullObserver
 from motes.executor.policy import Backoff, Policy
 from motes.executor.run import Batch, Options
@@ -70,9 +71,14 @@ class Runs:
         run, departure = order.run, order.departure
         is_joined = run.is_resumable or departure.then == "detach"
         record, tape = Record(self.desk, run), Tape() if is_joined else None
-        live = LiveRun(record, tape=tape, secret=order.secret, hidden=order.hidden)
+        lane = order.lane or Lane()
+        if tape is not None:
+            # Whoever asks for the run reads the tape as all others do.
+            lane = Lane()
+            lane.take = tape.takes
+        live = LiveRun(record, tape=tape, secret=order.secret, hidden=order.hidden, lane=lane)
         observer = self._books.observer(order.observer, run)
-        source = pipeline.batches(order.dispatch, self._http, order.options, observer)
+        source = pipeline.batches(order.dispatch, self._http, order.options, observer, live.passes)
         rejoined = partial(self._rejoined, live, order.options)
         if tape is None:
             return live.told(source, rejoined, on_begin=self.keeper.add, on_over=self._over)

@@ -59,6 +59,11 @@ class Tape:
                 waiter.set_result(True)
         self._waiting.clear()
 
+    def takes(self, words: Batch) -> bool:
+        """`add`, on the short way of words; see `motes.executor.lane`."""
+        self.add(words)
+        return True
+
     def close(self, parting: Batch | None = None) -> None:
         """Nothing more will come here."""
         self.parting += parting or []

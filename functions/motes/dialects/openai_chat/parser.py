@@ -79,6 +79,7 @@ class ChatParser:
         elif event.name not in IDLE:
             value = jsontext.loads(data)
             if self._identified and (words := plain_text(value)):
+                self._chunks += 1
                 self._by_delta = True
                 self._again(words, b"", out)
                 out.verse(words, Verse(plain_text, self._again, _OBFUSCATION))
@@ -98,7 +99,6 @@ class ChatParser:
         """A chunk of text and nothing else, as most are. See `Verse`."""
         if obfuscation and not obfuscation.isalnum():
             raise ValueError("no obfuscation")
-        self._chunks += 1
         news = self._new(self._text, words)
         if self._tagged:
             self._say(news, out)

@@ -7,36 +7,25 @@ with the whole message. Must never say a character twice, and never hold one bac
 from motes.kept_text import KeptText
 
 
-class Said:
-    """One channel (text, or reasoning) of one answer."""
+class Said(KeptText):
+    """One channel (text, or reasoning) of one answer. Of an increment (`add`) all is news."""
 
-    def __init__(self) -> None:
-        self._kept = KeptText()
-
-    def __bool__(self) -> bool:
-        return bool(self._kept)
-
-    def add(self, text: str) -> str:
-        """An increment: all of it is news."""
-        if text:
-            self._kept.add(text)
-        return text
+    __slots__ = ()
 
     def reach(self, text: str) -> str:
         """A text that may repeat everything from the start: what goes beyond it. One that goes another
         way is taken for an increment.
         """
-        before = self._kept.whole()
+        before = self.whole()
         if text.startswith(before):
-            self._kept = KeptText(text)
-            return text[len(before) :]
+            return self.add(text[len(before) :])
         return "" if before.startswith(text) else self.add(text)
 
     def extend(self, text: str) -> str:
         """A text that repeats everything from the start where it begins with it, else an increment."""
-        before = self._kept.whole()
+        before = self.whole()
         return self.reach(text) if before and text.startswith(before) else self.add(text)
 
     def repeat(self, text: str) -> str:
         """A text that is known to repeat what was said: what goes beyond it, or nothing."""
-        return self.reach(text) if text.startswith(self._kept.whole()) else ""
+        return self.reach(text) if text.startswith(self.whole()) else ""

@@ -1,0 +1,30 @@
+"""The pieces of a streamed body on uvicorn's way to the socket, without a message and a coroutine for each.
+
+Must never write where uvicorn would not: before a chunked answer has begun, after its end, to a client that
+has left, or faster than one reads.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
+
+class BodyPieces:
+    """Those of one response; see `motes.api.streaming.Pieces`. Source: RFC 9112, 7.1 (chunked)."""
+
+    __slots__ = ("_cycle",)
+
+    def __init__(self, cycle: "RequestResponseCycle") -> None:
+        self._cycle = cycle
+
+    def is_open(self) -> bool:
+        """Whether a piece can be written now."""
+        cycle = self._cycle
+        if cycle.flow.write_paused or cycle.disconnected or cycle.response_complete:
+            return False
+        return cycle.chunked_encoding is True
+
+    def write(self, data: bytes) -> None:
+        """One piece. It must not be empty, which would be the end."""
+        self._cycle.transport.write(b"%x\r\n%b\r\n" % (len(data), data))
