@@ -379,6 +379,15 @@ class Attempt:
         return self._transmitter.drain()
 
 
+async def waited(turn: Awaitable[object], fail: Callable[[Exception], None]) -> None:
+    """Wait for what a turn gave to be awaited."""
+    try:
+        await turn
+    except Exception as bug:
+        # The boundary, as for what gave it.
+        fail(bug)
+
+
 def _nobody() -> None:
     """Nobody wants to know."""
 

@@ -15,6 +15,7 @@ import httpx
 
 from motes import particles as p
 from motes.dispatch import NO_TRANSFORMS, Dispatch
+from motes.executor.execute import waited
 from motes.executor.heartbeat import Heartbeats
 from motes.executor.lane import Take
 from motes.executor.observer import NullObserver, Observer, Progress
@@ -71,11 +72,7 @@ async def batches(
         try:
             while not is_over and (turn := source.turn()) is not None:
                 if not isinstance(turn, list):
-                    try:
-                        await turn
-                    except Exception as bug:
-                        # The boundary of what is waited for: see `Attempt.turn`.
-                        source.fail(bug)
+                    await waited(turn, source.fail)
                     continue
                 now = clock()
                 if now >= over_at and not _ends(turn):

@@ -12,7 +12,7 @@ from functools import partial
 from motes import particles as p
 from motes.dataclass import dataclass
 from motes.errors import MotesError, VendorError
-from motes.executor.execute import Attempt, Held, Paused
+from motes.executor.execute import Attempt, Held, Paused, waited
 from motes.executor.policy import Backoff, backoff_of, delay_before, is_refusal, is_surely_not_created
 from motes.executor.run import Batch, Run, Turn
 from motes.secrecy import error_without
@@ -26,11 +26,7 @@ async def with_retries(run: Run) -> AsyncGenerator[Batch, None]:
             if isinstance(turn, list):
                 yield turn
                 continue
-            try:
-                await turn
-            except Exception as bug:
-                # The boundary of what is waited for: see `Attempt.turn`.
-                retries.fail(bug)
+            await waited(turn, retries.fail)
     finally:
         await retries.close()
 
