@@ -25,31 +25,36 @@ _is_plain: Final = re.compile(f"{_PLAIN}+").fullmatch
 _is_plain_line: Final = re.compile(rf"\w+(?: \w+={_PLAIN}{{1,{_FIELD_CHARS}}})*", re.ASCII).fullmatch
 
 
-class LogLine(str):
-    """The line; `event` and `fields` are its parts, for a log that keeps them apart."""
+class LogLine:
+    """The line; `event` and `fields` are its parts, for a log that keeps them apart. Its text is made where
+    it is written, as `str` gives it.
+    """
 
     __slots__ = ("_given", "event")
 
-    event: str
-    _given: Mapping[str, Any]
+    def __init__(self, event: str, given: Mapping[str, Any]) -> None:
+        self.event = event
+        self._given = given
 
     @property
     def fields(self) -> Mapping[str, Any]:
         """The fields that are told."""
         return {name: _short(value) for name, value in self._given.items() if value is not None}
 
+    def __str__(self) -> str:
+        fields = self._given
+        values = tuple(fields.values())
+        form, told = _form(self.event, tuple(fields), tuple(map(type, values)))
+        # One look at all of it: where there is one equals sign for each field, no value has one.
+        text = form % values
+        if text.count("=") != told or not _is_plain_line(text):
+            text = _quoted(self.event, fields)
+        return text
+
 
 def logline(event: str, **fields: Any) -> LogLine:
     """The line. A field that is None is left out; a value with white space or quotes in it is quoted."""
-    values = tuple(fields.values())
-    form, told = _form(event, tuple(fields), tuple(map(type, values)))
-    # One look at all of it: where there is one equals sign for each field, no value has one.
-    text = form % values
-    if text.count("=") != told or not _is_plain_line(text):
-        text = _quoted(event, fields)
-    line = LogLine(text)
-    line.event, line._given = event, fields
-    return line
+    return LogLine(event, fields)
 
 
 @lru_cache(maxsize=256)

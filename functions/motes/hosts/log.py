@@ -7,7 +7,7 @@ import asyncio
 import logging
 import sys
 import time
-from typing import Any, Final, TextIO
+from typing import Any, Final, TextIO, cast
 
 from motes import particles as p
 from motes.api.logline import LogLine, logline
@@ -122,11 +122,11 @@ class _Lines(logging.StreamHandler[TextIO]):
         super().__init__(stream)
         self._times = _Times("%(asctime)s %(levelname)s %(message)s")
         self.setFormatter(self._times)
-        self._waiting: list[tuple[float, int, str]] = []
+        self._waiting: list[tuple[float, int, LogLine]] = []
         self._due = 0.0
         """When those that wait are written, at the latest."""
 
-    def write(self, level: int, line: str) -> None:
+    def write(self, level: int, line: LogLine) -> None:
         """Write a line as the record of it would be written now."""
         assert self.lock is not None  # noqa: S101 (for the type: it is one of ours)
         with self.lock:
@@ -180,11 +180,11 @@ class _Logger(logging.Logger):
     """
 
     def _log(self, level: int, msg: object, args: Any, **more: Any) -> None:  # type: ignore[override]
-        lines = self._only_handler() if type(msg) is LogLine and not more else None
-        if lines is None or args or lines.filters or lines.level > level:
+        lines = self._only_handler() if isinstance(msg, LogLine) and not (args or more) else None
+        if lines is None or lines.filters or lines.level > level:
             super()._log(level, msg, args, **more)
         else:
-            lines.write(level, str(msg))
+            lines.write(level, cast(LogLine, msg))
 
     def _only_handler(self) -> _Lines | None:
         """That of the root, if it is the only one there is on the way."""

@@ -1,7 +1,8 @@
 """Many rows of a table of SQLite in few statements.
 
 A statement costs more than a row of it: the thread that has it run gives the interpreter away and waits to
-have it again. One of a new size costs more still, since SQLite compiles it: there are few sizes. Must never hold anything but our own words: what a caller said is a value.
+have it again. One of a new size costs more still, since SQLite compiles it: there are few sizes. Must never
+hold anything but our own words: what a caller said is a value.
 """
 
 from collections.abc import Sequence
