@@ -25,8 +25,7 @@ from motes.dataclass import dataclass
 from motes.dispatch import Dispatch
 from motes.egress.reply import Reply, signature_format
 from motes.errors import StoreError, Unauthenticated
-from motes.executor.lane import Lane
-from motes.executor.run import Batch
+from motes.executor.run import Batch, Lane
 from motes.runs.orders import Order
 from motes.store.records import CallerKey
 from motes.store.runs import ReplyForm, StoredRun

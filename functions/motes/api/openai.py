@@ -20,7 +20,7 @@ from motes.api.headers import forget_headers
 from motes.api.streaming import Encoder, StreamWriter, while_present
 from motes.egress.completion import completion
 from motes.egress.openai_chat import ChunkEncoder
-from motes.executor.lane import Lane
+from motes.executor.run import Lane
 from motes.reassembly import Reassembler
 
 EVENT_STREAM = "text/event-stream; charset=utf-8"

@@ -18,7 +18,7 @@ from motes.api.gateway import Gateway
 from motes.api.headers import forget_headers, headers_of
 from motes.api.streaming import StreamWriter, while_present
 from motes.egress.particles import EventEncoder, LineEncoder
-from motes.executor.lane import Lane
+from motes.executor.run import Lane
 
 
 class ParticleStream:

@@ -17,8 +17,7 @@ from motes import particles as p
 from motes.api.envelope import BODY_PIECES, BODY_SEND
 from motes.api.logline import logline
 from motes.errors import VendorError
-from motes.executor.lane import Lane, shut
-from motes.executor.run import Batch
+from motes.executor.run import Batch, Lane, shut
 
 _log = logging.getLogger("motes.api")
 
@@ -50,7 +49,11 @@ class Encoder(Protocol):
 
 
 class Pieces(Protocol):
-    """A server's own way for pieces of a body, which waits for nothing."""
+    """A server's own way for pieces of a body, which waits for nothing; until the body's end is sent."""
+
+    def can_begin(self) -> bool:
+        """Whether the head is sent, and lets pieces follow."""
+        ...
 
     def is_open(self) -> bool:
         """Whether a piece can be written now; otherwise it must be sent, and waited for."""
@@ -90,7 +93,7 @@ class StreamWriter:
         """
         send, clock = self._send_body, self._clock
         self._wrote_at = clock()
-        if lane is not None and self._pieces is not None:
+        if lane is not None and self._pieces is not None and self._pieces.can_begin():
             lane.take = partial(self._takes, self._pieces)
         try:
             async for batch in source:
@@ -108,7 +111,7 @@ class StreamWriter:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def _takes(self, pieces: Pieces, words: Batch) -> bool:
-        """Write words that come their short way; see `motes.executor.lane`."""
+        """Write words that come their short way; see `Lane`."""
         if self._has_failed or not pieces.is_open():
             return False
         if data := self._written(words):

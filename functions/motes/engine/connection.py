@@ -54,8 +54,8 @@ class Connection(asyncio.Protocol):
         self._parts: list[bytes] = []
         self.on_body: Callable[[bytes], None] = self._parts.append
         """A piece of the body, as the parser says it: no frame a piece."""
-        self.on_parts: Callable[[], bool] | None = None
-        """Asked instead of waking who waits for the body: whether it has taken all there is."""
+        self.on_data: Callable[[bytes], bool] | None = None
+        """Takes what has come of the body where somebody waits for it; gives whether he need not be woken."""
         self._size = 0
         """Bytes of the parts, with their framing."""
         self._silent = 0
@@ -137,7 +137,7 @@ class Connection(asyncio.Protocol):
         """
         parts = self._parts
         if parts:
-            data = parts[0] if len(parts) == 1 else b"".join(parts)
+            data = b"".join(parts)
             parts.clear()
             self._size = self._silent = 0
             if self._is_paused:
@@ -164,6 +164,7 @@ class Connection(asyncio.Protocol):
 
     async def ended(self, until: float) -> None:
         """Throw away the rest of the body, and wait for its end until that time."""
+        self.on_data = None
         while not (self._is_complete or self.is_closed):
             self._parts.clear()
             self._size = self._silent = 0
@@ -220,9 +221,13 @@ class Connection(asyncio.Protocol):
             self._on_silence(len(data))
         waiter = self._waiter
         if waiter is not None and not waiter.done():
-            take = self.on_parts
-            if take is None or not self._parts or not take() or self._is_complete or self._failure:
-                waiter.set_result(None)
+            if self.on_data is not None and (parts := self._parts):
+                data = b"".join(parts)
+                parts.clear()
+                self._size = self._silent = 0
+                if self.on_data(data) and not self._is_complete and self._failure is None:
+                    return
+            waiter.set_result(None)
 
     def eof_received(self) -> bool:
         """See asyncio: what is open at one side only is closed."""
@@ -322,7 +327,7 @@ class Connection(asyncio.Protocol):
 
     def _let_go(self) -> None:
         """Of what holds this connection as this one holds it."""
-        self._parser, self.on_body, self.on_parts = None, self._parts.append, None
+        self._parser, self.on_body, self.on_data = None, self._parts.append, None
 
     def _on_unwanted(self, _: bytes) -> None:
         """There is a body where none was asked for."""

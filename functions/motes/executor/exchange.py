@@ -104,12 +104,12 @@ class Exchange:
             self._response = response_of(self._connection)
         return self._response
 
-    def tap(self, take: Callable[[], bool]) -> None:
-        """Have that asked, where the body can tell, before whoever waits for it is woken: whether it has
-        taken all that came.
+    def tap(self, on_data: Callable[[bytes], bool]) -> None:
+        """Have that given, where the body can tell, what comes while somebody waits for it; it gives whether
+        he need not be woken.
         """
         if self._connection is not None:
-            self._connection.on_parts = take
+            self._connection.on_data = on_data
 
     async def drain(self, seconds: float) -> None:
         """Wait for the end of the body, which is near, so that the connection can serve again."""

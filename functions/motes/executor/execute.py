@@ -184,8 +184,6 @@ class Attempt:
                 self._cut = unread(encoding)
                 return self._closed()
             self._decoder = NOT_ENCODED if decoder.is_plain else decoder
-        if self._lane is not None and self._decoder is NOT_ENCODED:
-            exchange.tap(self._has_passed)
         return self._listen()
 
     def _refuse(self) -> Turn:
@@ -224,6 +222,8 @@ class Attempt:
         if not self._has_bytes:
             # The limit of the first byte was another one.
             self._has_bytes, progress.step, self._look_at = True, "reading", 0.0
+            if self._lane is not None and self._decoder is NOT_ENCODED:
+                self._exchange.tap(self._has_passed)
         if self._decoder is not NOT_ENCODED:
             self._pieces = self._decoder.pieces(chunk)
             return self._unpack()
@@ -233,14 +233,10 @@ class Attempt:
             self._quiet_at = now + self._quiet
         return batch if said.verdict is None and said.upstream_handle is None else self._told(batch)
 
-    def _has_passed(self) -> bool:
-        """Whether what has come needs nobody to be woken. Within a callback of the connection: as `_read`."""
-        if self._stage is not Attempt._read or not self._has_bytes:
-            return False
+    def _has_passed(self, chunk: bytes) -> bool:
+        """Whether bytes need nobody to be woken. As `_read`, within a callback of the connection."""
         try:
-            chunk, said, progress, lane = self._exchange.take(), self._transmitter, self._progress, self._lane
-            if not chunk or lane is None:
-                return False
+            said, progress, lane = self._transmitter, self._progress, self._lane
             progress.received += len(chunk)
             now = self._since = progress.last_byte_at = self._clock()
             batch = self._pump.feed(chunk)
@@ -248,7 +244,11 @@ class Attempt:
                 self._quiet_at = now + self._quiet
             # What has more to say than words is heard by the layers above.
             goes_on = said.stopped is None and said.verdict is None
-            if goes_on and said.upstream_handle is progress.handle and (not batch or lane(batch, now)):
+            if (
+                goes_on
+                and said.upstream_handle is progress.handle
+                and (not batch or (lane is not None and lane(batch, now)))
+            ):
                 return True
             self._late, self._stage = batch, Attempt._give
         except Exception as bug:

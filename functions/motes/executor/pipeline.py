@@ -17,11 +17,10 @@ from motes import particles as p
 from motes.dispatch import NO_TRANSFORMS, Dispatch
 from motes.executor.execute import waited
 from motes.executor.heartbeat import Heartbeats
-from motes.executor.lane import Take
 from motes.executor.observer import NullObserver, Observer, Progress
 from motes.executor.own_task import in_own_task
 from motes.executor.retry import Retries, with_retries
-from motes.executor.run import Batch, Options, Pulse, Run, Turn
+from motes.executor.run import Batch, Options, Pulse, Run, Take, Turn
 from motes.executor.stopwatch import Stopwatch
 from motes.executor.transforming import transformed
 from motes.executor.watchdog import last_words, watched

@@ -35,6 +35,29 @@ Turn: TypeAlias = Batch | Awaitable[object]
 so that a read is no coroutine but that of whoever reads.
 """
 
+Take: TypeAlias = Callable[[Batch], bool]
+"""Whether words were taken. Of those that were not, nothing was kept."""
+
+
+def shut(_: Batch) -> bool:
+    """Nobody takes anything now."""
+    return False
+
+
+class Lane:
+    """The short way of an answer's words: in the callback of the read that brings them, to who takes them.
+
+    Most reads are a few words, and whoever reads the run waits for them. Then nobody is woken for them: each
+    layer lets them pass, and the last one takes them. It never carries anything but text, and nothing
+    overtakes what came before: who cannot take words now says so, and they go the long way, as all else does.
+    `take` is set by whoever reads the run, for as long as he waits for it.
+    """
+
+    __slots__ = ("take",)
+
+    def __init__(self) -> None:
+        self.take: Take = shut
+
 
 @dataclass(slots=True)
 class Pulse:

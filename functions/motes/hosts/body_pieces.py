@@ -18,12 +18,14 @@ class BodyPieces:
     def __init__(self, cycle: "RequestResponseCycle") -> None:
         self._cycle = cycle
 
+    def can_begin(self) -> bool:
+        """Whether the answer has begun, and is one in pieces."""
+        return self._cycle.chunked_encoding is True and not self._cycle.response_complete
+
     def is_open(self) -> bool:
         """Whether a piece can be written now."""
         cycle = self._cycle
-        if cycle.flow.write_paused or cycle.disconnected or cycle.response_complete:
-            return False
-        return cycle.chunked_encoding is True
+        return not (cycle.flow.write_paused or cycle.disconnected)
 
     def write(self, data: bytes) -> None:
         """One piece. It must not be empty, which would be the end."""

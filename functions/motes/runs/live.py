@@ -12,8 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 from motes import particles as p
 from motes.egress.failure import presentable
 from motes.errors import VendorError
-from motes.executor.lane import Lane
-from motes.executor.run import Batch
+from motes.executor.run import Batch, Lane
 from motes.runs.record import Record
 from motes.runs.tape import Tape
 
@@ -118,7 +117,7 @@ class LiveRun:
             on_over(self)
 
     def passes(self, words: Batch) -> bool:
-        """Number words on their short way to whoever takes them; see `motes.executor.lane`."""
+        """Number words on their short way to whoever takes them; see `Lane`."""
         record = self.record
         if self.stop or record.is_cancelled or record.is_lost or not self._lane.take(words):
             return False

@@ -5,9 +5,8 @@ from dataclasses import field
 
 from motes.dataclass import dataclass
 from motes.dispatch import Dispatch
-from motes.executor.lane import Lane
 from motes.executor.observer import Observer
-from motes.executor.run import Options
+from motes.executor.run import Lane, Options
 from motes.runs.departure import Departure
 from motes.store.runs import StoredRun
 

@@ -18,10 +18,9 @@ from motes.dataclass import replace
 from motes.dispatch import Dispatch
 from motes.errors import MotesError, RunNotFound, StoreError, VendorError
 from motes.executor import pipeline
-from motes.executor.lane import Lane
 from motes.executor.observer import NullObserver
 from motes.executor.policy import Backoff, Policy
-from motes.executor.run import Batch, Options
+from motes.executor.run import Batch, Lane, Options
 from motes.runs.attending import attended
 from motes.runs.books import Books, NoBooks
 from motes.runs.keeper import Keeper

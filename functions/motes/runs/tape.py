@@ -60,7 +60,7 @@ class Tape:
         self._waiting.clear()
 
     def takes(self, words: Batch) -> bool:
-        """`add`, on the short way of words; see `motes.executor.lane`."""
+        """`add`, on the short way of words; see `Lane`."""
         self.add(words)
         return True
 
