@@ -161,11 +161,11 @@ def burst(bench: Bench) -> None:
 
 
 def paced(bench: Bench) -> None:
-    """One event a read, 20 ms apart, as live streams come."""
+    """One event a read, 20 ms apart, as live streams come: answers of 200 events, the request among them."""
     for connections in bench.options.connections:
 
         def measure(name: str, dialect: str, connections: int = connections) -> dict[str, float]:
-            script = Script(n=100, size=32, pause=20_000, wait=50, stamp=1)
+            script = Script(n=200, size=32, pause=20_000, wait=50, stamp=1)
             told = bench.ask(
                 name, dialect, script, connections, max(2, connections), min(2.0, connections / 50)
             )

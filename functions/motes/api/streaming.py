@@ -94,7 +94,7 @@ class StreamWriter:
         send, clock = self._send_body, self._clock
         self._wrote_at = clock()
         if lane is not None and self._pieces is not None and self._pieces.can_begin():
-            lane.take = partial(self._takes, self._pieces)
+            lane.take = self._takes
         try:
             async for batch in source:
                 if self._has_failed:
@@ -110,9 +110,10 @@ class StreamWriter:
                 lane.take = shut
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _takes(self, pieces: Pieces, words: Batch) -> bool:
+    def _takes(self, words: Batch) -> bool:
         """Write words that come their short way; see `Lane`."""
-        if self._has_failed or not pieces.is_open():
+        pieces = self._pieces
+        if self._has_failed or pieces is None or not pieces.is_open():
             return False
         if data := self._written(words):
             pieces.write(data)

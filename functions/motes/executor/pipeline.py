@@ -66,7 +66,7 @@ async def batches(
     try:
         if dispatch.warnings:
             yield telling.told([p.Warn(text, _OURS) for text in dispatch.warnings], now)
-        words = None if lane is None else _Words(lane, took_words, heartbeats)
+        words = None if lane is None else _Words(lane, took_words, heartbeats).pass_on
         source, warning = _source(state, words), watched(state)
         try:
             while not is_over and (turn := source.turn()) is not None:
@@ -91,7 +91,7 @@ async def batches(
         telling.over(clock())
 
 
-def _source(run: Run, words: "_Words | None") -> "Retries | _Generated":
+def _source(run: Run, words: "_Take | None") -> "Retries | _Generated":
     if run.dispatch.transforms == NO_TRANSFORMS and not run.dispatch.tool_names:
         return Retries(run, words)
     return _Generated(_changed(run))
@@ -110,7 +110,7 @@ class _Words:
         self._took_words = took_words
         self._heartbeats = heartbeats
 
-    def __call__(self, batch: Batch, now: float) -> bool:
+    def pass_on(self, batch: Batch, now: float) -> bool:
         """Whether the batch has passed."""
         beats = self._heartbeats
         if now >= beats.over_at or not _TEXT.issuperset(map(type, batch)) or not self._take(batch):
