@@ -31,12 +31,15 @@ _LIMIT = 1 << 24
 
 
 class HandMovedLoop(asyncio.SelectorEventLoop):
-    """Its clock goes on by itself, and by `moved` seconds more."""
+    """Its clock stands still until it is moved: what waits for a time by mistake waits for ever."""
 
-    moved = 0.0
+    def __init__(self):
+        self.now = 1000.0
+        self.runs_by_itself = False
+        super().__init__()
 
     def time(self):
-        return super().time() + self.moved
+        return self.now + super().time() * self.runs_by_itself
 
 
 def live(test):
@@ -67,7 +70,7 @@ def _cancel_all(loop):
 
 def move_clock(seconds):
     """So many seconds pass at once."""
-    asyncio.get_running_loop().moved += seconds
+    asyncio.get_running_loop().now += seconds
 
 
 class Call:
@@ -276,6 +279,8 @@ async def live_stand(home, dialect="openai-chat", toml="", policy=ONCE, **enviro
         finally:
             try:
                 await _closed(stand.writers)
+                # A server looks now and then whether it is to end.
+                asyncio.get_running_loop().runs_by_itself = True
                 server.should_exit = True
                 await serving
             finally:

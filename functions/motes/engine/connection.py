@@ -214,9 +214,7 @@ class Connection(asyncio.Protocol):
         except httptools.HttpParserError as error:
             self._on_nonsense(error)
         if self._parts:
-            size = self._size = self._size + len(data)
-            if size >= _ENOUGH:
-                self._pause()
+            self._size += len(data)
         else:
             self._on_silence(len(data))
         waiter = self._waiter
@@ -228,6 +226,9 @@ class Connection(asyncio.Protocol):
                 if self.on_data(data) and not self._is_complete and self._failure is None:
                     return
             waiter.set_result(None)
+        # Of what was taken here there is nothing to wait for, and nobody would have the line go on again.
+        if self._size >= _ENOUGH:
+            self._pause()
 
     def eof_received(self) -> bool:
         """See asyncio: what is open at one side only is closed."""
