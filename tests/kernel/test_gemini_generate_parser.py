@@ -154,6 +154,22 @@ def test_the_names_of_the_protocol_buffers_are_read_too() -> None:
     assert (metrics(found).tokens_in, metrics(found).tokens_out) == (3, 4)
 
 
+@pytest.mark.parametrize("total", [0, 12, 13, -1, None, "12", 2**53, True])
+@pytest.mark.parametrize("made", [0, 3, -1, None, 3.0, 2**53, False])
+@pytest.mark.parametrize("given", [0, 9, -1, None, 2**53])
+def test_counts_that_stand_alone_are_read_as_those_among_others(given: Any, made: Any, total: Any) -> None:
+    counts = {"promptTokenCount": given, "candidatesTokenCount": made, "totalTokenCount": total}
+    alone, among = (
+        [
+            one
+            for one in run({**answer([{"text": "a"}], "STOP"), "usageMetadata": told})
+            if type(one) is p.Metrics
+        ]
+        for told in (counts, {**counts, "trafficType": "ON_DEMAND"})
+    )
+    assert alone == among
+
+
 def test_a_part_of_a_new_kind_is_skipped_with_a_word() -> None:
     found = run(answer([{"hologram": {}}, {"text": "hi"}], "STOP"))
     assert message(found).text == "hi"

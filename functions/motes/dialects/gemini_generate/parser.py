@@ -6,6 +6,7 @@ datum. Must never take a socket that closed without a reason for an answer.
 """
 
 import re
+from operator import itemgetter
 from typing import Any, Final, cast
 
 import orjson
@@ -31,6 +32,8 @@ _FEEDBACK: Final = spellings("promptFeedback")
 _SOURCES: Final = spellings("groundingMetadata", "citationMetadata", "urlContextMetadata")
 _MODALITIES: Final = spellings("promptTokensDetails", "candidatesTokensDetails")
 _RARE: Final = spellings("toolUsePromptTokenCount", "cachedContentTokenCount", "thoughtsTokenCount")
+_PLAIN: Final = {"promptTokenCount", "candidatesTokenCount", "totalTokenCount"}
+_plain: Final = itemgetter("promptTokenCount", "candidatesTokenCount", "totalTokenCount")
 _DETAILS: Final = frozenset(
     {
         "tokens_cache_read",
@@ -173,8 +176,10 @@ class GenerateParser:
         counts = _counts(metadata)
         if counts:
             # A count that the latest datum leaves out is nothing; only the latest datum counts.
-            gone = dict.fromkeys(_DETAILS & self._usage.keys(), 0)
-            self._usage = {**self._usage, **gone, **counts}
+            gone = _DETAILS & self._usage.keys()
+            self._usage = (
+                {**self._usage, **dict.fromkeys(gone, 0), **counts} if gone else self._usage | counts
+            )
             out.usage(partial=self._finish is None, **self._usage)
 
 
@@ -191,6 +196,11 @@ def _differs_in_numbers_alone(counts: bytes, metadata: UsageMetadata) -> bool:
 
 def _counts(metadata: UsageMetadata) -> dict[str, int]:
     """Google's counts in ours: its prompt includes what was cached, its candidates exclude thoughts."""
+    if metadata.keys() == _PLAIN:
+        # As most are.
+        given, spent, total = told = _plain(metadata)
+        if set(map(type, told)) == {int} and min(told) >= 0 < total and max(told) < 2**53:
+            return {"tokens_in": given, "tokens_out": spent, "tokens_total": total}
     prompt = count(member(metadata, "promptTokenCount"))
     answer = count(member(metadata, "candidatesTokenCount"))
     total = count(member(metadata, "totalTokenCount"))
