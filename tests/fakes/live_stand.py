@@ -34,12 +34,17 @@ class HandMovedLoop(asyncio.SelectorEventLoop):
     """Its clock stands still until it is moved: what waits for a time by mistake waits for ever."""
 
     def __init__(self):
-        self.now = 1000.0
-        self.runs_by_itself = False
+        self.now, self._let_go_at = 1000.0, None
         super().__init__()
 
     def time(self):
-        return self.now + super().time() * self.runs_by_itself
+        """See asyncio."""
+        gone = 0.0 if self._let_go_at is None else super().time() - self._let_go_at
+        return self.now + gone
+
+    def let_go(self):
+        """From now on the clock runs."""
+        self._let_go_at = super().time()
 
 
 def live(test):
@@ -135,6 +140,11 @@ class Client:
         while await self._reads():
             pass
         return self.body
+
+    async def rest_of_length(self):
+        """The whole body of an answer that says how long it is."""
+        self.head = await self.reader.readuntil(b"\r\n\r\n")
+        return await self.reader.readexactly(int(re.search(rb"content-length: (\d+)", self.head)[1]))
 
     def events(self):
         """The values of the lines or events that came, `[DONE]` left out."""
@@ -280,7 +290,7 @@ async def live_stand(home, dialect="openai-chat", toml="", policy=ONCE, **enviro
             try:
                 await _closed(stand.writers)
                 # A server looks now and then whether it is to end.
-                asyncio.get_running_loop().runs_by_itself = True
+                asyncio.get_running_loop().let_go()
                 server.should_exit = True
                 await serving
             finally:
