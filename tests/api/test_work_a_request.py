@@ -18,6 +18,7 @@ import pytest
 
 import motes
 from bench.wires import DIALECTS, Script
+from fakes.live_stand import live, live_stand
 from fakes.serving import AUTH, KEY, vendor_row
 from fakes.upstream import SSE_HEAD, Upstream
 from motes.api.app import create_app
@@ -193,3 +194,28 @@ def test_a_journal_takes_few_steps_a_live_event(tmp_path, dialect):
                 return await steps_an_event(app, vendor, {"motes": {"resumable": True}}) - plain
 
     assert asyncio.run(counted()) <= 215
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the limits are of Python 3.11's instructions")
+@pytest.mark.parametrize(
+    ("dialect", "limit"),
+    [("openai-chat", 631), ("anthropic-messages", 644), ("gemini-generate", 649)],
+)
+@live
+async def test_a_live_event_takes_few_steps_under_the_server(tmp_path, dialect, limit):
+    answer = DIALECTS[dialect](Script(n=240), b"")
+    body = {"model": "fake/m", "stream": True, "messages": [{"role": "user", "content": "Hi"}]}
+    async with live_stand(tmp_path, dialect) as stand:
+        client, call = await stand.asked("/v1/chat/completions", body, b"".join(answer.head))
+        pieces = iter(answer.middle)
+        for count in (40, 200):
+            counter = Counter()
+            with counter:
+                for _ in range(count):
+                    had = len(client.pieces)
+                    call.say(next(pieces))
+                    await client.piece(had)
+        call.say(*pieces, *answer.tail, end=True)
+        assert b"[DONE]" in await client.rest()
+    # Those before it taught the refrain.
+    assert counter.steps / count <= limit

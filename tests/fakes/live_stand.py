@@ -135,6 +135,11 @@ class Client:
             assert await self._reads(), self.body
         return self
 
+    async def piece(self, number):
+        """Read on until there is a piece of that number."""
+        while len(self.pieces) <= number:
+            assert await self._reads(), self.body
+
     async def rest(self):
         """Read the answer to its end; gives the whole body."""
         while await self._reads():
