@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from fakes.serving import ASK, KEY, STREAM
-from fakes.upstream import HELLO, SSE_HEAD, UntilGone, answer, chat_chunk
+from fakes.upstream import HELLO, SSE_HEAD, Sleep, UntilGone, answer, chat_chunk
 
 MANY = 20
 ALONE = "MOTES_TESTS_ALONE"
@@ -22,14 +22,14 @@ NOT_FOUND = answer(404, {"error": {"message": "no such model", "code": "model_no
 PARTICLES, CHAT = "/v1/particles", "/v1/chat/completions"
 
 
-def asked(base_url, path, body, key=KEY, until=None):
-    """One request over a connection of its own, read to its end or `until` something came. httpx would leave
-    rings of its own.
+def asked(base_url, path, body, key=KEY, until=None, times=1):
+    """One request over a connection of its own, or some at once, read to its end or `until` something came.
+    httpx would leave rings of its own.
     """
     written = json.dumps(body).encode()
     fields = (
         "host: motes",
-        "connection: close",
+        "connection: close" if times == 1 else "connection: keep-alive",
         f"authorization: Bearer {key}",
         f"content-length: {len(written)}",
     )
@@ -37,7 +37,7 @@ def asked(base_url, path, body, key=KEY, until=None):
     where = urlsplit(base_url)
     told = b""
     with socket.create_connection((where.hostname, where.port), timeout=20) as line:
-        line.sendall(head + written)
+        line.sendall((head + written) * times)
         while (until is None or until not in told) and (data := line.recv(65536)):
             told += data
     return told
@@ -103,9 +103,19 @@ def test_a_request_leaves_nothing_that_refers_to_itself(served, upstream, path, 
 
 
 @alone
-def test_a_reader_who_leaves_leaves_nothing_that_refers_to_itself(served, upstream):
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_reader_who_leaves_leaves_nothing_that_refers_to_itself(served, upstream, times):
     upstream.play(SSE_HEAD, chat_chunk({"content": "Hal"}), UntilGone())
-    left = left_by(lambda: asked(served, CHAT, STREAM, until=b"Hal"))
+    left = left_by(lambda: asked(served, CHAT, STREAM, until=b"Hal", times=times))
+    assert left.total() < MANY, left
+
+
+@alone
+@pytest.mark.parametrize("path", [CHAT, PARTICLES])
+def test_words_on_their_short_way_leave_nothing_that_refers_to_itself(served, upstream, path):
+    words = [step for n in range(4) for step in (chat_chunk({"content": f"w{n}"}), Sleep(0.005))]
+    upstream.play(*HELLO[:3], *words, *HELLO[3:])
+    left = left_by(lambda: asked(served, path, STREAM))
     assert left.total() < MANY, left
 
 

@@ -6,7 +6,7 @@ Must never count a body, and never answer behind an answer that has begun.
 import asyncio
 from typing import Any, Final, cast
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from motes.api.envelope import BODY_PIECES, DEPARTURE
 from motes.hosts.body_pieces import BodyPieces
@@ -30,15 +30,15 @@ class BoundedHeadProtocol(HttpToolsProtocol):
     """
 
     # In its dictionary they would be too many for Python to share the table of their names: 1.2 KiB more.
-    __slots__ = ("_departures", "_ended", "_head", "_in_body", "_joined")
+    __slots__ = ("_cycles", "_ended", "_head", "_in_body", "_joined")
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         self.pipeline = cast(Any, LightQueue())
         self._head = 0
         self._in_body = self._ended = False
-        self._departures: list[asyncio.Future[None]] = []
-        """Of the requests whose answers are not whole, in order; most clients have one on its way."""
+        self._cycles: list[RequestResponseCycle] = []
+        """Those whose answers are not whole, in order; most clients have one on its way."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """See asyncio."""
@@ -47,11 +47,22 @@ class BoundedHeadProtocol(HttpToolsProtocol):
         self.flow._is_writable_event = cast(asyncio.Event, LightEvent(is_set=True))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """See asyncio. Who waits for a client to leave need not ask."""
+        """See asyncio. Who waits for a client to leave need not ask; uvicorn itself tells the latest request
+        alone, and keeps those that were never begun.
+        """
         super().connection_lost(exc)
-        for departure in self._departures:
+        waiting, cycles = [cycle for cycle, _ in self.pipeline], self._cycles
+        self.pipeline.clear()
+        self._cycles = []
+        for cycle in cycles:
+            cycle.disconnected = True
+            cycle.message_event.set()
+            departure = cast(dict[str, Any], cycle.scope)[DEPARTURE]
             if not departure.done():
                 departure.set_result(None)
+        for cycle in waiting:
+            cycle.on_response = _nothing
+            cast(dict[str, Any], cycle.scope).clear()
 
     def data_received(self, data: bytes) -> None:
         """See asyncio."""
@@ -80,13 +91,13 @@ class BoundedHeadProtocol(HttpToolsProtocol):
         self._in_body, self._ended, self._head = True, True, 0
         self._joined.join()
         scope, before = cast(dict[str, object], self.scope), self.cycle
-        departure = scope[DEPARTURE] = self.loop.create_future()
-        self._departures.append(departure)
+        scope[DEPARTURE] = self.loop.create_future()
         super().on_headers_complete()
         if self.cycle is not before:
             # Nobody waits for it yet: the request is begun in the next turn of the loop.
             self.cycle.message_event = cast(asyncio.Event, LightEvent())
             scope[BODY_PIECES] = BodyPieces(self.cycle)
+            self._cycles.append(self.cycle)
 
     def on_message_complete(self) -> None:
         """See httptools."""
@@ -95,10 +106,14 @@ class BoundedHeadProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """See uvicorn. Answers are whole one after the other."""
-        del self._departures[:1]
+        del self._cycles[:1]
         super().on_response_complete()
 
     def _refuse(self) -> None:
         if self.cycle is None or self.cycle.response_complete:
             self.transport.write(_REFUSAL)
         self.transport.close()
+
+
+def _nothing() -> None:
+    """Nobody waits for it."""
