@@ -348,6 +348,12 @@ class ChatRequest(_Open):
     def _no_options(cls, value: Any) -> Any:
         return {} if value is None else value
 
+    @classmethod
+    def prepare(cls) -> None:
+        """See `Model`."""
+        super().prepare()
+        _nothing_chosen()
+
     def gives(self, names: frozenset[str]) -> bool:
         """Whether any of these members was given, if only as null. Where none was, none has a value."""
         return not names.isdisjoint(self.__pydantic_fields_set__)
