@@ -296,7 +296,7 @@ class MotesOptions(_Open):
 
 
 @cache
-def _nothing_chosen() -> MotesOptions:
+def no_options() -> MotesOptions:
     """One for all: most requests have no options, and nobody changes any."""
     return MotesOptions()
 
@@ -341,18 +341,12 @@ class ChatRequest(_Open):
     prompt_cache_key: str | None = None
     safety_identifier: str | None = None
     web_search_options: dict[str, Any] | None = None
-    motes: MotesOptions = Field(default_factory=_nothing_chosen)
+    motes: MotesOptions = Field(default_factory=no_options)
 
     @field_validator("motes", mode="before")
     @classmethod
     def _no_options(cls, value: Any) -> Any:
         return {} if value is None else value
-
-    @classmethod
-    def prepare(cls) -> None:
-        """See `Model`."""
-        super().prepare()
-        _nothing_chosen()
 
     def gives(self, names: frozenset[str]) -> bool:
         """Whether any of these members was given, if only as null. Where none was, none has a value."""

@@ -26,7 +26,7 @@ from motes.api.models import Models
 from motes.api.openai import ChatCompletions
 from motes.api.particles import ParticleStream
 from motes.api.resources import Resources
-from motes.chat import ChatRequest
+from motes.chat import ChatRequest, no_options
 from motes.errors import MotesError, StoreError
 
 
@@ -39,6 +39,7 @@ def create_app(gateway: Gateway, *, is_always_on: bool = False) -> Starlette:
         chores += gateway.keeping
     # Before the first request rather than in it: on Lambda the start has a whole processor.
     ChatRequest.prepare()
+    no_options()
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
