@@ -81,6 +81,24 @@ def test_a_pause_with_nothing_to_send_back_adds_no_turn() -> None:
     assert continued({"messages": [{"role": "user"}]}, verdict.patch) == {"messages": [{"role": "user"}]}
 
 
+LONG = ["words and "] * 8000
+SEARCH = tool(1, "{}", id="s1", type="server_tool_use", name="web_search")
+
+
+def test_a_pause_after_a_long_text_goes_on_where_the_vendor_had_used_a_tool_of_its_own() -> None:
+    _, verdict = pumped(sse(start(), *text(0, "Hm."), *SEARCH, *text(2, *LONG), *end("pause_turn")))
+    assert isinstance(verdict, Continue)
+    assert [len(one.get("text", "")) for one in verdict.patch["messages+"][0]["content"]] == [3, 0, 80_000]
+
+
+def test_a_text_too_long_for_a_pause_ends_as_the_vendor_left_it_and_never_goes_on_without_it() -> None:
+    out, verdict = pumped(sse(start(), *text(0, *LONG), *SEARCH, *end("pause_turn")))
+    assert isinstance(verdict, p.End)
+    assert (verdict.stop, verdict.native_stop) == ("ok", "pause_turn")
+    assert message([*out, verdict]).text == "".join(LONG)
+    assert "pause_not_continued" in [one.code for one in out if isinstance(one, p.Warn)]
+
+
 # Failures the vendor tells in-band.
 
 

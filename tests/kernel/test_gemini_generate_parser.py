@@ -397,6 +397,15 @@ def test_byte_offsets_become_character_offsets() -> None:
     assert text[15:24] == second
 
 
+def test_in_a_very_long_answer_sources_are_told_without_their_places() -> None:
+    pieces = [answer([{"text": "words and "}])] * 14_000
+    found = run(
+        *pieces, answer([{"text": "."}], "STOP", **grounded(web("a"), supports=[support(0, 5, "words", 0)]))
+    )
+    assert [(c.title, c.start) for c in citations(found)] == [("a", None)]
+    assert "sources_without_places" in [one.code for one in found if isinstance(one, p.Warn)]
+
+
 def test_where_the_bytes_do_not_fit_the_words_decide_and_no_place_lies_outside() -> None:
     supports = [
         support(0, 3, "desce", 0),

@@ -51,7 +51,7 @@ def test_of_many_small_pieces_little_more_than_their_letters_is_held():
     kept = KeptText()
     for number in range(300):
         kept.add(f"{number:032}")
-    held = [one for name in KeptText.__slots__ for one in getattr(kept, name)]
+    held = [*kept._pieces, *kept._packed]
     # As strings of their own, they took 24 KB.
     assert sum(map(sys.getsizeof, held)) < 300 * 32 + 32 * 100
 
@@ -75,3 +75,15 @@ def test_a_stream_of_an_hour_holds_little_more_than_one_of_a_minute(dialect):
         tracemalloc.stop()
     # As strings of their own, the pieces took 1.8 MB.
     assert after - before < 300_000
+
+
+def test_what_is_longer_than_anybody_asks_for_is_let_go():
+    kept, added = KeptText(most=64 * 1024), 0
+    while not kept.is_lost:
+        added += len(kept.add("words and "))
+    assert 64 * 1024 <= added < 66 * 1024
+    for _ in range(10_000):
+        kept.add("words and ")
+    assert (kept.whole(), bool(kept)) == ("", True)
+    assert sum(map(len, kept._pieces)) < 1000
+    assert not kept._packed

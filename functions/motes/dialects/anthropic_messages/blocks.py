@@ -8,6 +8,7 @@ for what a block holds. Source: "Streaming Messages", "Extended thinking" and "C
 """
 
 from dataclasses import field
+from math import inf
 from typing import Any, Final
 
 from motes import particles as p
@@ -18,6 +19,8 @@ from motes.kept_text import KeptText
 from motes.transmitter import Emitter
 from motes.vendor_errors import excerpt
 
+_LONGEST_UNPAUSED: Final = 64 * 1024
+"""Characters of a text before any tool of the vendor's; one that is longer is not kept for a continuation."""
 _SUMMARY: Final = ("content", "encrypted_content")
 
 
@@ -32,6 +35,8 @@ class Answer:
     placeable: bool = True
     """Whether `spoken` is the place in the text a reader sees; think tags move it."""
     after_reasoning: bool = False
+    has_pausable: bool = False
+    """Whether there was a block of a kind at which the vendor may pause: its own tools', mostly."""
     operations: dict[str, p.Operation] = field(default_factory=dict)
     _state: dict[str, Any] = field(default_factory=dict)
 
@@ -66,6 +71,10 @@ class Block:
     """A block of a kind that has nothing to say; kept to be sent back as it came."""
 
     reasons = False
+    pauses = True
+    """Whether the vendor may pause an answer that has one."""
+    is_lost = False
+    """Whether it was too long to be kept, and cannot be sent back."""
 
     def __init__(self, raw: Json, answer: Answer) -> None:
         self.raw = raw
@@ -97,12 +106,18 @@ class Block:
 
 
 class TextBlock(Block):
-    """Answer text. Its citations are told when it ends: only then is their place in the text known."""
+    """Answer text. Its citations are told when it ends: only then is their place in the text known.
+
+    It is kept for a continuation, as long as there may be one: an answer that the vendor has used no tool of
+    its own for is not paused.
+    """
+
+    pauses = False
 
     def __init__(self, raw: Json, answer: Answer) -> None:
         super().__init__(raw, answer)
         self._start = answer.spoken
-        self._words = KeptText()
+        self._words = KeptText(most=inf if answer.has_pausable else _LONGEST_UNPAUSED)
         self._citations = objects(raw.get("citations"))
 
     def open(self, out: Emitter) -> None:
@@ -133,6 +148,11 @@ class TextBlock(Block):
         cited = {"citations": self._citations} if self._citations else {}
         return {"type": "text", "text": words, **cited}
 
+    @property
+    def is_lost(self) -> bool:  # type: ignore[override]
+        """See `Block`."""
+        return self._words.is_lost
+
     def say(self, words: str, out: Emitter) -> None:
         """More of the text."""
         if words:
@@ -151,6 +171,7 @@ class ThinkingBlock(Block):
     """Reasoning with its signature, which may come at either end and belongs behind the text."""
 
     reasons = True
+    pauses = False
 
     def __init__(self, raw: Json, answer: Answer) -> None:
         super().__init__(raw, answer)
@@ -190,6 +211,7 @@ class RedactedBlock(Block):
     """Reasoning the vendor encrypted."""
 
     reasons = True
+    pauses = False
 
     def open(self, out: Emitter) -> None:
         """See `Block`."""

@@ -146,6 +146,7 @@ class MessagesParser:
         block = _BLOCKS.get(kind, other)(raw, self._answer)
         block.open(out)
         self._answer.after_reasoning = block.reasons
+        self._answer.has_pausable = self._answer.has_pausable or block.pauses
         self._blocks.append(block)
         self._open[index] = self._open[None] = block
         return block
@@ -190,10 +191,12 @@ class MessagesParser:
     def _on_stop(self, _: Json, out: Emitter) -> None:
         self._settle(out)
         self._say_stop(self._early_stop, {}, out)
-        if self._paused:
+        if self._paused and not any(block.is_lost for block in self._blocks):
             out.resume(self._continuation(), "pause_turn")
-        else:
-            out.done()
+            return
+        if self._paused:
+            out.warn("pause_not_continued", "the paused answer is too long to be sent back")
+        out.done()
 
     def _continuation(self) -> dict[str, Any]:
         """What to lay over the request's body to go on; see `motes.continuation`."""

@@ -51,6 +51,8 @@ class ClientToolBlock(ToolBlock):
     come: they would repeat it.
     """
 
+    pauses = False
+
     def __init__(self, raw: Json, answer: Answer) -> None:
         super().__init__(raw, answer)
         self._id: str | None = None

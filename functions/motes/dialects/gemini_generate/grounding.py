@@ -83,6 +83,11 @@ class Sources:
         """Tell every source once for each place it supports, or once without a place; numbers from 1."""
         if not (self._chunks or self._cited or self._fetched):
             return
+        if answer.is_lost:
+            out.warn(
+                "sources_without_places",
+                "in an answer as long as this the places of its sources are not found",
+            )
         uses = self._collected(_Answer(answer.whole()))
         for number, (source, use) in enumerate(uses.items(), 1):
             plain = p.Citation(

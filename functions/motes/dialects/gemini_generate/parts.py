@@ -14,12 +14,15 @@ from motes.dialects.gemini_generate.media import hosted, inline
 from motes.kept_text import KeptText
 from motes.transmitter import Emitter
 
+_LONGEST_PLACED: Final = 128 * 1024
+"""Characters of an answer in which the places of sources are found."""
+
 
 class Parts:
     """Reads the parts of one answer. `answer` is the text so far."""
 
     def __init__(self) -> None:
-        self.answer = KeptText()
+        self.answer = KeptText(most=_LONGEST_PLACED)
         self._calls = Calls()
         self._hosted = Hosted()
         self._restart = False
