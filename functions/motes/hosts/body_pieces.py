@@ -4,16 +4,10 @@ Must never write where uvicorn would not: before a chunked answer has begun, aft
 has left, or faster than one reads.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
-
-
-_FEW: Final = 1024
-_HEADS: Final = tuple([b"%x\r\n" % size for size in range(_FEW)])
-"""What stands before a piece of that size, as nearly all are."""
-_END: Final = b"\r\n"
 
 
 class BodyPieces:
@@ -35,6 +29,4 @@ class BodyPieces:
 
     def write(self, data: bytes) -> None:
         """One piece. It must not be empty, which would be the end."""
-        size = len(data)
-        head = _HEADS[size] if size < _FEW else b"%x\r\n" % size
-        self._cycle.transport.write(b"".join((head, data, _END)))
+        self._cycle.transport.write(b"%x\r\n%b\r\n" % (len(data), data))
