@@ -3,16 +3,14 @@
 import socket
 from urllib.parse import urlsplit
 
+from fakes.lifespan import lifespan
 from motes.hosts.local import running
 
 
 async def _echo(scope, receive, send):
     if scope["type"] == "lifespan":
-        while True:
-            kind = (await receive())["type"]
-            await send({"type": f"{kind}.complete"})
-            if kind == "lifespan.shutdown":
-                return
+        await lifespan(receive, send)
+        return
     size, more = 0, True
     while more:
         message = await receive()

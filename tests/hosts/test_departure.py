@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from fakes.lifespan import lifespan
 from motes.api.envelope import BODY_PIECES, DEPARTURE
 from motes.hosts.local import running
 
@@ -22,11 +23,8 @@ class App:
 
     async def __call__(self, scope, receive, send):
         if scope["type"] == "lifespan":
-            while True:
-                kind = (await receive())["type"]
-                await send({"type": f"{kind}.complete"})
-                if kind == "lifespan.shutdown":
-                    return
+            await lifespan(receive, send)
+            return
         departure = scope[DEPARTURE]
         self.departures.append(departure)
         self.pieces.append(scope[BODY_PIECES])

@@ -24,7 +24,7 @@ from motes.executor.decoding import MAX_PIECE, NOT_ENCODED, Decoder, unread
 from motes.executor.exchange import Exchange
 from motes.executor.policy import is_refusal
 from motes.executor.refusal import Refusal
-from motes.executor.run import Batch, Run, Turn
+from motes.executor.run import Batch, Run, TakeAt, Turn
 from motes.pump import Pump
 from motes.transmitter import Continue, Retry, Transmitter
 
@@ -67,7 +67,7 @@ class Attempt:
         run: Run,
         on_over: Callable[[], None],
         part: int = 0,
-        lane: Callable[[Batch, float], bool] | None = None,
+        lane: TakeAt | None = None,
     ) -> None:
         self._dispatch = dispatch
         self._run = run

@@ -6,10 +6,10 @@ once a read, not once a particle. Must never raise (cancellation excepted), and 
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Final
 
 import httpx
 
@@ -20,7 +20,7 @@ from motes.executor.heartbeat import Heartbeats
 from motes.executor.observer import NullObserver, Observer, Progress
 from motes.executor.own_task import in_own_task
 from motes.executor.retry import Retries, with_retries
-from motes.executor.run import Batch, Options, Pulse, Run, Take, Turn
+from motes.executor.run import Batch, Options, Pulse, Run, Take, TakeAt, Turn
 from motes.executor.stopwatch import Stopwatch
 from motes.executor.transforming import transformed
 from motes.executor.watchdog import last_words, watched
@@ -91,13 +91,10 @@ async def batches(
         telling.over(clock())
 
 
-def _source(run: Run, words: "_Take | None") -> "Retries | _Generated":
+def _source(run: Run, words: TakeAt | None) -> "Retries | _Generated":
     if run.dispatch.transforms == NO_TRANSFORMS and not run.dispatch.tool_names:
         return Retries(run, words)
     return _Generated(_changed(run))
-
-
-_Take: TypeAlias = Callable[[Batch, float], bool]
 
 
 class _Words:
@@ -105,7 +102,7 @@ class _Words:
 
     __slots__ = ("_heartbeats", "_take", "_took_words")
 
-    def __init__(self, take: Take, took_words: _Take, heartbeats: Heartbeats) -> None:
+    def __init__(self, take: Take, took_words: TakeAt, heartbeats: Heartbeats) -> None:
         self._take = take
         self._took_words = took_words
         self._heartbeats = heartbeats

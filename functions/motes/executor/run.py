@@ -38,6 +38,9 @@ so that a read is no coroutine but that of whoever reads.
 Take: TypeAlias = Callable[[Batch], bool]
 """Whether words were taken. Of those that were not, nothing was kept."""
 
+TakeAt: TypeAlias = Callable[[Batch, float], bool]
+"""The same of words that came at that time of the event loop's clock."""
+
 
 def shut(_: Batch) -> bool:
     """Nobody takes anything now."""
