@@ -27,9 +27,7 @@ class Said:
 
     def add(self, piece: str) -> str:
         """A piece: all of it is news."""
-        if piece:
-            self._kept.add(piece)
-        return piece
+        return self._kept.add(piece)
 
     def rest(self, whole: str) -> str | None:
         """Of the whole text what was not said yet; None where the pieces said something else."""
