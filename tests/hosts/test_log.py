@@ -149,10 +149,10 @@ def test_lines_wait_a_moment_for_each_other_where_a_loop_runs(log):
         for status in (200, 201):
             log.info(logline("request", status=status))
         assert not written.getvalue()
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.15)
         assert [line.rpartition("=")[2] for line in written.getvalue().splitlines()] == ["200", "201"]
         log.info(logline("request", status=202))
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.15)
 
     asyncio.run(several())
     assert written.getvalue().endswith(" INFO request status=202\n")
@@ -193,7 +193,7 @@ def test_a_line_whose_loop_is_gone_is_written_with_the_next_one_or_at_the_end(lo
     logging.getLogger().handlers[0].flush()
     assert written.getvalue().endswith(" INFO request status=200\n")
     asyncio.run(one())
-    time.sleep(0.04)
+    time.sleep(0.15)
     log.info(logline("request", status=201))
     assert written.getvalue().splitlines()[-1].endswith(" INFO request status=201")
     assert len(written.getvalue().splitlines()) == 3

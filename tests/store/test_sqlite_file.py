@@ -2,6 +2,8 @@
 
 import asyncio
 import sqlite3
+import threading
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -30,7 +32,34 @@ def words(db):
     return {word for (word,) in db.execute("SELECT word FROM words")}
 
 
-async def test_what_is_asked_at_once_is_one_transaction(file):
+@asynccontextmanager
+async def on_its_way(file):
+    """A transaction that does not end before the block does."""
+    begun, over = threading.Event(), threading.Event()
+
+    def held(_):
+        begun.set()
+        assert over.wait(20)
+
+    holding = asyncio.create_task(file.do(held))
+    try:
+        assert await asyncio.to_thread(begun.wait, 20)
+        yield
+    finally:
+        over.set()
+        await holding
+
+
+async def asked_meanwhile(file, *works):
+    """What becomes of these, all of which are asked while a transaction is on its way."""
+    async with on_its_way(file):
+        asked = [asyncio.create_task(file.do(work)) for work in works]
+        await asyncio.sleep(0)
+    return await asyncio.gather(*asked, return_exceptions=True)
+
+
+async def commits_of(file):
+    """Notes each transaction from now on."""
     commits = []
 
     def watched(db):
@@ -38,10 +67,32 @@ async def test_what_is_asked_at_once_is_one_transaction(file):
 
     await file.do(watched)
     commits.clear()
-    asked = [file.do(kept(f"w{n}"), can_wait=True) for n in range(50)]
+    return commits
+
+
+async def test_what_is_asked_at_once_is_few_transactions(file):
+    commits = await commits_of(file)
+    asked = [file.do(kept(f"w{n}")) for n in range(50)]
     assert await asyncio.gather(*asked) == [f"w{n}" for n in range(50)]
     assert len(commits) < 5
     assert len(await file.do(words)) == 50
+
+
+async def test_what_is_asked_while_a_transaction_is_on_its_way_shares_the_next(file):
+    commits = await commits_of(file)
+    expected = [f"w{n}" for n in range(50)]
+    assert await asked_meanwhile(file, *map(kept, expected)) == expected
+    assert len(commits) == 2
+    assert await file.do(words) == set(expected)
+
+
+async def test_what_is_alone_waits_for_nobody(file):
+    loop = asyncio.get_running_loop()
+    await file.do(words)
+    started = loop.time()
+    for n in range(100):
+        await file.do(kept(f"w{n}"))
+    assert loop.time() - started < 2
 
 
 async def test_what_fails_takes_nothing_from_the_others_and_leaves_nothing_behind(file):
@@ -49,23 +100,11 @@ async def test_what_fails_takes_nothing_from_the_others_and_leaves_nothing_behin
         db.execute("INSERT INTO words VALUES ('half')")
         db.execute("INSERT INTO words VALUES ('half')")
 
-    asked = [file.do(work, can_wait=True) for work in (kept("one"), broken, kept("two"))]
-    one, failure, two = await asyncio.gather(*asked, return_exceptions=True)
+    one, failure, two = await asked_meanwhile(file, kept("one"), broken, kept("two"))
     assert (one, two) == ("one", "two")
     assert isinstance(failure, StoreError)
     assert "words cannot be kept now: UNIQUE" in failure.message
     assert await file.do(words) == {"one", "two"}
-
-
-async def test_what_cannot_wait_takes_along_what_can(file):
-    loop = asyncio.get_running_loop()
-    patient = asyncio.create_task(file.do(kept("patient"), can_wait=True))
-    await asyncio.sleep(0)
-    started = loop.time()
-    await file.do(kept("urgent"))
-    assert await patient == "patient"
-    assert loop.time() - started < 5
-    assert await file.do(words) == {"patient", "urgent"}
 
 
 async def test_a_bug_is_told_to_who_waits_and_the_next_is_served(file):
@@ -100,9 +139,10 @@ async def test_who_asks_while_the_thread_breaks_off_is_told(file):
 
 
 async def test_what_nobody_waits_for_any_more_is_not_begun(file):
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0):
-            await file.do(kept("left"), can_wait=True)
+    async with on_its_way(file):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0):
+                await file.do(kept("left"))
     assert await file.do(words) == set()
 
 
@@ -120,7 +160,7 @@ async def test_a_file_that_another_has_locked_is_waited_for(file):
 
 def test_loops_in_several_threads_share_a_file(file):
     async def many(name):
-        await asyncio.gather(*[file.do(kept(f"{name}{n}"), can_wait=True) for n in range(20)])
+        await asyncio.gather(*[file.do(kept(f"{name}{n}")) for n in range(20)])
 
     async def all_of_them():
         await asyncio.gather(*[asyncio.to_thread(asyncio.run, many(name)) for name in "abc"])

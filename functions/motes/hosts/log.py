@@ -19,8 +19,9 @@ _log = logging.getLogger("motes.run")
 _ORDINARY: Final = frozenset({401, 402, 403, 404, 429})
 # The logs that have a line for each request.
 _EACH_REQUEST: Final = ("motes.api", "motes.run")
-# So long, and so many of them, wait for each other.
-_PATIENCE_SECONDS: Final = 0.03
+# So long, and so many of them, wait for each other: shorter than anybody takes to look at a log, and long
+# enough for the lines of a busy gateway to be one write.
+_PATIENCE_SECONDS: Final = 0.1
 _MOST_LINES: Final = 200
 
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from motes.runs.ending import Ending
     from motes.runs.vendors_copy import Finder
 
-_PATIENCE_SECONDS: Final = 0.03
+# Shorter than anybody takes to look at the books, and long enough for the runs of a busy gateway to share a
+# transaction: each costs more than the rows in it. Who asks here for a run that waits has it written at once.
+_PATIENCE_SECONDS: Final = 0.1
 
 
 class Settling:

@@ -1,11 +1,10 @@
 """One file of SQLite: opened once, written by one thread, whoever asks.
 
-What is asked while a transaction is on its way shares the next one, and what can wait does so for a moment:
-many runs that end at once cost one transaction and one turn of the event loop. Each piece of work is done
-whole or not at all, whatever becomes of the others. The thread is its own, so that a file that is locked
-holds up nothing else. `sqlite3` is imported with the first work. A file is readable by its owner only. Must
-never be used over a network's file system, whose locks are not to be relied on, nor begin work that nobody
-waits for any more.
+What is asked while a transaction is on its way shares the next one, and nothing waits for others here: who
+can wait does so before he asks. Each piece of work is done whole or not at all, whatever becomes of the
+others. The thread is its own, so that a file that is locked holds up nothing else. `sqlite3` is imported with
+the first work. A file is readable by its owner only. Must never be used over a network's file system, whose
+locks are not to be relied on, nor begin work that nobody waits for any more.
 """
 
 import asyncio
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_PATIENCE_SECONDS: Final = 0.03
 _BUSY_SECONDS: Final = 10.0
 # Of pages that were read, a fourth of SQLite's own measure: the system has them too.
 _CACHE_KIB: Final = 512
@@ -71,22 +69,17 @@ class SqliteFile:
         self._subject = subject
         self._synchronous = synchronous
         self._guard = threading.Lock()
-        self._hurry = threading.Event()
         self._waiting: list[_Asked] = []
         self._is_served = False
         self._thread: ThreadPoolExecutor | None = None
         self._opened: Connection | None = None
 
-    async def do(self, work: "Callable[[Connection], T]", *, can_wait: bool = False) -> T:
-        """Do the work in a transaction; what can wait does so, a little, for others to share it. Raises
-        StoreError, and what the work raises.
-        """
+    async def do(self, work: "Callable[[Connection], T]") -> T:
+        """Do the work in a transaction. Raises StoreError, and what the work raises."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
         with self._guard:
             self._waiting.append(_Asked(work, loop, answer))
-            if not can_wait:
-                self._hurry.set()
             is_served, self._is_served = self._is_served, True
         if not is_served:
             self._begin()
@@ -117,9 +110,7 @@ class SqliteFile:
 
     def _next(self) -> list[_Asked]:
         """All that is asked; where there is nothing, whoever asks next finds another thread."""
-        self._hurry.wait(_PATIENCE_SECONDS)
         with self._guard:
-            self._hurry.clear()
             asked = [one for one in self._waiting if not one.answer.cancelled()]
             self._waiting.clear()
             self._is_served = bool(asked)

@@ -73,7 +73,7 @@ class SqliteUsage:
             _ADD(db, values)
             db.execute("DELETE FROM usage WHERE at < ?", (outdated,))
 
-        await self._file.do(added, can_wait=True)
+        await self._file.do(added)
 
     async def between(self, since: float, until: float) -> AsyncIterator[Sequence[UsageRow]]:
         """See `UsageStore`."""
