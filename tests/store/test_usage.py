@@ -1,5 +1,7 @@
 """The law of the usage stores, the same for a file and for DynamoDB; and what a report makes of their rows."""
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -86,6 +88,32 @@ async def test_what_is_older_than_the_days_that_are_set_is_gone(store, clock):
     clock.at = NOON + DAYS * DAY + 1
     await store.add([replace(ROW, run="later", at=clock.at)])
     assert [row.run for row in await read(store, until=clock.at + 1)] == ["later"]
+
+
+async def test_what_is_too_old_does_not_stay_in_the_file(tmp_path, clock):
+    store = SqliteUsage(tmp_path / "usage.sqlite", DAYS, clock)
+    await store.add([ROW])
+    clock.at += 1
+    await store.add([replace(ROW, run="r2", at=clock.at)])
+    assert runs_in(store.path) == ["r1", "r2"]
+    clock.at = NOON + DAYS * DAY + 1
+    await store.add([replace(ROW, run="later", at=clock.at)])
+    assert runs_in(store.path) == ["later", "r2"]
+
+
+def runs_in(path):
+    with closing(sqlite3.connect(path)) as db:
+        return [run for (run,) in db.execute("SELECT run FROM usage ORDER BY run")]
+
+
+async def test_any_number_of_rows_is_kept_whole(tmp_path, clock):
+    store = SqliteUsage(tmp_path / "usage.sqlite", DAYS, clock)
+    expected = set()
+    for number in (*range(20), 63, 64, 65, 200):
+        rows = [replace(ROW, run=f"{number} {n}") for n in range(number)]
+        await store.add(rows)
+        expected.update(row.run for row in rows)
+    assert {row.run for row in await read(store)} == expected
 
 
 async def test_a_long_answer_of_the_store_is_whole(store):

@@ -12,7 +12,6 @@ import os
 import threading
 import time
 import weakref
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -86,27 +85,33 @@ class SqliteFile:
         return await answer
 
     def _begin(self) -> None:
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ExitStack() as undo:
-            undo.callback(self._not_begun)
+        is_begun = False
+        try:
             if self._thread is None:
+                from concurrent.futures import ThreadPoolExecutor
+
                 self._thread = ThreadPoolExecutor(1, "motes")
             self._thread.submit(self._serve)
-            undo.pop_all()
+            is_begun = True
+        finally:
+            if not is_begun:
+                self._not_begun()
 
     def _serve(self) -> None:
         """In a thread: do what is asked, until nothing is."""
-        with ExitStack() as undo:
-            undo.callback(self._broken_off)
+        is_through = False
+        try:
             while asked := self._next():
-                outcomes = [self._no_outcome()] * len(asked)
+                outcomes: list[_Outcome] = []
                 try:
                     outcomes = self._outcomes([one.work for one in asked])
                 finally:
                     # Nobody waits for ever, even where the thread breaks off.
-                    _tell(asked, outcomes)
-            undo.pop_all()
+                    _tell(asked, outcomes or [self._no_outcome()] * len(asked))
+            is_through = True
+        finally:
+            if not is_through:
+                self._broken_off()
 
     def _next(self) -> list[_Asked]:
         """All that is asked; where there is nothing, whoever asks next finds another thread."""
@@ -219,9 +224,9 @@ def _transacted(db: "Connection", work: Callable[[], T]) -> T:
 
 def _tell(asked: Sequence[_Asked], outcomes: Sequence[_Outcome]) -> None:
     """Every loop is woken once, however many wait there."""
-    told = defaultdict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], _Outcome]]](list)
+    told: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], _Outcome]]] = {}
     for one, outcome in zip(asked, outcomes, strict=True):
-        told[one.loop].append((one.answer, outcome))
+        told.setdefault(one.loop, []).append((one.answer, outcome))
     for loop, answers in told.items():
         # Who asked in a loop that is closed does not wait any more.
         with suppress(RuntimeError):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FILE_NAME: Final = "usage.sqlite"
 
 _PAGE: Final = 5000
+# How often those that are too old are looked for: nobody is told of them meanwhile.
+_TIDY_SECONDS: Final = 60.0
 _COLUMNS: Final = (
     "run",
     "at",
@@ -63,15 +65,18 @@ class SqliteUsage:
         self._days = days
         self._now = now
         self._file = SqliteFile(path, _make, "usage", "FULL")
+        self._tidied = float("-inf")
 
     async def add(self, rows: Sequence[UsageRow]) -> None:
         """See `UsageStore`."""
         values = [_values(row) for row in rows]
-        outdated = self._now() - self._days * DAY
+        now = self._now()
 
         def added(db: "Connection") -> None:
             _ADD(db, values)
-            db.execute("DELETE FROM usage WHERE at < ?", (outdated,))
+            if abs(now - self._tidied) >= _TIDY_SECONDS:
+                db.execute("DELETE FROM usage WHERE at < ?", (now - self._days * DAY,))
+                self._tidied = now
 
         await self._file.do(added)
 
