@@ -25,15 +25,18 @@ _ALIKE: Final = 24
 class Refrain:
     """The bytes around the words of an event, learnt from one (`of`)."""
 
-    __slots__ = ("_begin", "_end", "_is_filled", "_middle", "_say", "_sizes", "verse")
+    __slots__ = ("_around", "_before", "_begin", "_end", "_is_filled", "_middle", "_say", "_sizes", "verse")
 
     def __init__(self, begin: bytes, middle: bytes, end: bytes, verse: Verse) -> None:
         self.verse = verse
         self._say = verse.say
         self._begin = begin
+        self._before = begin[:-1]
+        """The same without the quote, which is the first byte of the words as JSON has them."""
         self._middle = middle
         self._end = end
         self._sizes = len(begin), len(middle), len(end)
+        self._around = len(self._before), len(end)
         self._is_filled = bool(end and verse.member)
 
     @classmethod
@@ -64,21 +67,22 @@ class Refrain:
 
     def sings_one(self, data: bytes, out: Emitter) -> bool:
         """Whether the data are one event of this refrain, which is said then: as of a vendor in no hurry."""
-        before, between, behind = self._sizes
-        quote, until = data.find(self._middle, before), len(data) - behind
-        after = quote + between
-        if (
-            quote <= before
-            or after > until
-            or not (data.startswith(self._begin) and data.endswith(self._end))
-        ):
+        # None of these takes its arguments apart, which is most of what `find` and `startswith` cost. Were
+        # there another middle before the last one, the words would be no string.
+        head, _, rest = data.rpartition(self._middle)
+        words, filler = head.removeprefix(self._before), rest.removesuffix(self._end)
+        before, behind = self._around
+        if len(head) - len(words) != before or len(rest) - len(filler) != behind:
             return False
-        filler = data[after:until]
         # What an event has behind its words has no end of an event in it.
         if self._is_filled if not filler else not behind:
             return False
+        say = self._say
         try:
-            self._say(loads(data[before - 1 : quote + 1]), filler, out)
+            text = loads(words + b'"')
+            if not text:
+                return False
+            say(text, filler, out)
         except ValueError:
             return False
         return True

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any, Final
 
+from orjson import dumps
+
 from motes import jsontext
 from motes import particles as p
 from motes.egress.completion import completion
@@ -32,6 +34,7 @@ from motes.egress.reply import (
     usage,
 )
 from motes.errors import VendorError
+from motes.particles import Text
 from motes.reassembly import add_metrics
 
 __all__ = ["COMMENT", "DONE", "UNSAID", "ChunkEncoder", "completion"]
@@ -84,12 +87,17 @@ class ChunkEncoder:
 
     def encode(self, particle: p.Particle) -> bytes:
         """What one particle adds to the stream. After the `End` nothing is added any more."""
-        if type(particle) is not p.Text:
+        if type(particle) is not Text:
             self._goes_on = False
         elif self._goes_on and (text := particle.text):
             # Text behind text, as mostly: nothing can stand between the two.
             self._places.length += len(text)
-            return self._text_head + jsontext.dump_bytes(text) + self._text_tail
+            try:
+                # As `dump_bytes` does it, in a frame less: this is what most events come to.
+                written = dumps(text)
+            except TypeError:
+                written = jsontext.dump_bytes(text)
+            return self._text_head + written + self._text_tail
         handler = _HANDLERS.get(type(particle))
         return b"" if handler is None or self._closed else handler(self, particle)
 

@@ -213,22 +213,24 @@ class Connection(asyncio.Protocol):
             self._fail(httpx.RemoteProtocolError("the server switched protocols unasked"))
         except httptools.HttpParserError as error:
             self._on_nonsense(error)
-        if self._parts:
-            self._size += len(data)
-        else:
+        parts, waiter, on_data = self._parts, self._waiter, self.on_data
+        if waiter is not None and waiter.done():
+            waiter = None
+        if not parts:
             self._on_silence(len(data))
-        waiter = self._waiter
-        if waiter is not None and not waiter.done():
-            if self.on_data is not None and (parts := self._parts):
-                data = b"".join(parts)
-                parts.clear()
-                self._size = self._silent = 0
-                if self.on_data(data) and not self._is_complete and self._failure is None:
-                    return
+        elif waiter is not None and on_data is not None:
+            # Who waits has taken all that came before.
+            body = b"".join(parts)
+            parts.clear()
+            self._silent = 0
+            if on_data(body) and not self._is_complete and self._failure is None:
+                return
+        else:
+            self._size += len(data)
+            if self._size >= _ENOUGH:
+                self._pause()
+        if waiter is not None:
             waiter.set_result(None)
-        # Of what was taken here there is nothing to wait for, and nobody would have the line go on again.
-        if self._size >= _ENOUGH:
-            self._pause()
 
     def eof_received(self) -> bool:
         """See asyncio: what is open at one side only is closed."""

@@ -24,7 +24,7 @@ from motes.executor.decoding import MAX_PIECE, NOT_ENCODED, Decoder, unread
 from motes.executor.exchange import Exchange
 from motes.executor.policy import is_refusal
 from motes.executor.refusal import Refusal
-from motes.executor.run import Batch, Run, TakeAt, Turn
+from motes.executor.run import Batch, Run, Take, Turn
 from motes.pump import Pump
 from motes.transmitter import Continue, Retry, Transmitter
 
@@ -67,7 +67,7 @@ class Attempt:
         run: Run,
         on_over: Callable[[], None],
         part: int = 0,
-        lane: TakeAt | None = None,
+        lane: Take | None = None,
     ) -> None:
         self._dispatch = dispatch
         self._run = run
@@ -236,9 +236,9 @@ class Attempt:
     def _has_passed(self, chunk: bytes) -> bool:
         """Whether bytes need nobody to be woken. As `_read`, within a callback of the connection."""
         try:
-            said, progress, lane = self._transmitter, self._progress, self._lane
+            said, progress, clock, lane = self._transmitter, self._progress, self._clock, self._lane
             progress.received += len(chunk)
-            now = self._since = progress.last_byte_at = self._clock()
+            now = self._since = progress.last_byte_at = clock()
             batch = self._pump.feed(chunk)
             if batch:
                 self._quiet_at = now + self._quiet

@@ -15,15 +15,17 @@ import httpx
 
 from motes import particles as p
 from motes.dispatch import NO_TRANSFORMS, Dispatch
+from motes.estimates import size_of
 from motes.executor.execute import waited
 from motes.executor.heartbeat import Heartbeats
 from motes.executor.observer import NullObserver, Observer, Progress
 from motes.executor.own_task import in_own_task
 from motes.executor.retry import Retries, with_retries
-from motes.executor.run import Batch, Options, Pulse, Run, Take, TakeAt, Turn
+from motes.executor.run import Batch, Options, Pulse, Run, Take, Turn
 from motes.executor.stopwatch import Stopwatch
 from motes.executor.transforming import transformed
 from motes.executor.watchdog import last_words, watched
+from motes.particles import Text
 from motes.secrecy import Secrecy
 
 
@@ -66,7 +68,7 @@ async def batches(
     try:
         if dispatch.warnings:
             yield telling.told([p.Warn(text, _OURS) for text in dispatch.warnings], now)
-        words = None if lane is None else _Words(lane, took_words, heartbeats).pass_on
+        words = None if lane is None else _Words(lane, telling.watch, heartbeats).pass_on
         source, warning = _source(state, words), watched(state)
         try:
             while not is_over and (turn := source.turn()) is not None:
@@ -91,7 +93,7 @@ async def batches(
         telling.over(clock())
 
 
-def _source(run: Run, words: TakeAt | None) -> "Retries | _Generated":
+def _source(run: Run, words: Take | None) -> "Retries | _Generated":
     if run.dispatch.transforms == NO_TRANSFORMS and not run.dispatch.tool_names:
         return Retries(run, words)
     return _Generated(_changed(run))
@@ -100,20 +102,29 @@ def _source(run: Run, words: TakeAt | None) -> "Retries | _Generated":
 class _Words:
     """All that happens here to a batch on its short way."""
 
-    __slots__ = ("_heartbeats", "_take", "_took_words")
+    __slots__ = ("_heartbeats", "_take", "_watch")
 
-    def __init__(self, take: Take, took_words: TakeAt, heartbeats: Heartbeats) -> None:
+    def __init__(self, take: Take, watch: Stopwatch, heartbeats: Heartbeats) -> None:
         self._take = take
-        self._took_words = took_words
+        self._watch = watch
         self._heartbeats = heartbeats
 
     def pass_on(self, batch: Batch, now: float) -> bool:
         """Whether the batch has passed."""
-        beats = self._heartbeats
-        if now >= beats.over_at or not _TEXT.issuperset(map(type, batch)) or not self._take(batch):
+        beats, take, size = self._heartbeats, self._take, 0
+        # As `Stopwatch.took_words` does it, but that nothing is counted of what is not taken.
+        for particle in batch:
+            if type(particle) is not Text:
+                return False
+            words = particle.text
+            size += len(words) if words.isascii() else size_of(particle)
+        if now >= beats.over_at or not size or not take(batch, now):
             return False
-        if self._took_words(batch, now):
-            beats.shown_at = now
+        watch = self._watch
+        watch.uncounted += size
+        if not watch.is_stale:
+            watch.on_something(now)
+        beats.shown_at = now
         return True
 
 
@@ -153,7 +164,6 @@ def _changed(run: Run) -> AsyncGenerator[Batch, None]:
     return in_own_task(transformed(source, run), run.pulse)
 
 
-_TEXT: Final = frozenset({p.Text})
 # What we changed in a request is no news of its vendor.
 _OURS: Final = "request_changed"
 _TURNS: Final = (p.End, p.Issue, p.Note)
@@ -171,8 +181,8 @@ class _Telling:
     def __init__(self, run: Run, now: float) -> None:
         self._run = run
         self._kept = Secrecy(run.dispatch.secrets).kept
-        self._watch = Stopwatch(now, run.options.price, run.dispatch.prompt_tokens)
-        self.took_words = self._watch.took_words
+        self.watch = Stopwatch(now, run.options.price, run.dispatch.prompt_tokens)
+        self.took_words = self.watch.took_words
         """See `Stopwatch`; such a batch leaves the executor as it is."""
         self._end = _ABORTED
 
@@ -201,11 +211,11 @@ class _Telling:
             self._turn(shown, now, out)
         elif isinstance(shown, p.Warn) and shown.code != _OURS:
             self._run.observer.warned(self._run.dispatch.label, shown)
-        out.append(self._watch.stamped(shown, now))
+        out.append(self.watch.stamped(shown, now))
 
     def _turn(self, shown: p.End | p.Issue | p.Note, now: float, out: Batch) -> None:
         if not self._goes_on_elsewhere(shown):
-            out += self._watch.last_metrics(shown, now)
+            out += self.watch.last_metrics(shown, now)
         if isinstance(shown, p.End):
             self._end = shown
         elif isinstance(shown, p.Issue):
@@ -220,4 +230,4 @@ class _Telling:
 
     def over(self, now: float) -> None:
         """The run is over, whichever way."""
-        self._run.observer.run_ended(self._run.dispatch.label, self._end, self._watch.total(self._end, now))
+        self._run.observer.run_ended(self._run.dispatch.label, self._end, self.watch.total(self._end, now))

@@ -35,14 +35,13 @@ Turn: TypeAlias = Batch | Awaitable[object]
 so that a read is no coroutine but that of whoever reads.
 """
 
-Take: TypeAlias = Callable[[Batch], bool]
-"""Whether words were taken. Of those that were not, nothing was kept."""
+Take: TypeAlias = Callable[[Batch, float], bool]
+"""Whether words were taken that came at that time of the event loop's clock. Of those that were not, nothing
+was kept.
+"""
 
-TakeAt: TypeAlias = Callable[[Batch, float], bool]
-"""The same of words that came at that time of the event loop's clock."""
 
-
-def shut(_: Batch) -> bool:
+def shut(_: Batch, __: float) -> bool:
     """Nobody takes anything now."""
     return False
 

@@ -37,9 +37,10 @@ class Stopwatch:
         self._sent: p.Metrics | None = None
         """What was told last, without its times and its cost."""
         self._counted_last: tuple[bool, int, p.Metrics | None, p.Metrics] | None = None
-        self._is_stale = False
+        self.is_stale = False
+        """Whether something was said since metrics came."""
         self._has_begun = False
-        self._uncounted = 0
+        self.uncounted = 0
         """Bytes of the answer since the vendor last told how much output there was."""
 
     def took_words(self, batch: list[p.Particle], now: float) -> bool:
@@ -54,9 +55,9 @@ class Stopwatch:
             size += len(words) if words.isascii() else size_of(particle)
         if not size:
             return False
-        self._uncounted += size
-        if not self._is_stale:
-            self._on_something(now)
+        self.uncounted += size
+        if not self.is_stale:
+            self.on_something(now)
         return True
 
     def stamped(self, particle: p.Particle, now: float) -> p.Particle:
@@ -74,16 +75,16 @@ class Stopwatch:
         elif isinstance(particle, p.RetryReset):
             self._reset()
         elif kind is p.ToolCallArguments or p.is_visible(particle):
-            self._uncounted += size_of(particle)
-            self._on_something(now)
+            self.uncounted += size_of(particle)
+            self.on_something(now)
         return particle
 
     def last_metrics(self, particle: p.End | p.Issue | p.Note, now: float) -> list[p.Particle]:
         """The `Metrics` to tell before that particle, where the last ones are no longer the whole truth."""
         counted = self._counted(good=_is_good(particle))
-        if counted is None or (not self._is_stale and self._is_told(counted)):
+        if counted is None or (not self.is_stale and self._is_told(counted)):
             return []
-        self._sent, self._is_stale = counted, False
+        self._sent, self.is_stale = counted, False
         return [self._timed(counted, self._cost(counted), now)]
 
     def total(self, end: p.End, now: float) -> p.Metrics:
@@ -97,23 +98,23 @@ class Stopwatch:
         counted = self._counted(good=good)
         return self._timed(counted or _UNTOLD, None if counted is None else self._cost(counted), now)
 
-    def _on_something(self, now: float) -> None:
+    def on_something(self, now: float) -> None:
         """A piece of the answer; where metrics came last, they are no longer the whole truth."""
-        self._is_stale = self._has_begun = True
+        self.is_stale = self._has_begun = True
         self._first = now if self._first is None else self._first
 
     def _on_metrics(self, told: p.Metrics, now: float) -> p.Metrics:
-        self._is_stale, self._has_begun = False, True
+        self.is_stale, self._has_begun = False, True
         if told.tokens_out is not None:
-            self._uncounted = 0
+            self.uncounted = 0
         self._told = told
         self._sent = told
         return self._timed(told, self._price(told), now)
 
     def _reset(self) -> None:
         self._told = self._sent = None
-        self._is_stale = self._has_begun = False
-        self._uncounted = 0
+        self.is_stale = self._has_begun = False
+        self.uncounted = 0
 
     def _whole(self, *, good: bool) -> p.Metrics | None:
         """What this segment used and costs."""
@@ -132,21 +133,21 @@ class Stopwatch:
         if told is not None and told.source == "none":
             return told
         # An end is looked at twice: for its particles, and for the sum of the run.
-        if last is None or last[0] is not good or last[1] != self._uncounted or last[2] is not told:
-            last = self._counted_last = good, self._uncounted, told, self._estimated(told or _UNTOLD, good)
+        if last is None or last[0] is not good or last[1] != self.uncounted or last[2] is not told:
+            last = self._counted_last = good, self.uncounted, told, self._estimated(told or _UNTOLD, good)
         return last[3]
 
     def _estimated(self, told: p.Metrics, good: bool) -> p.Metrics:
         """What was told, with an estimate of what was not."""
         prompt, output = prompt_of(told), told.tokens_out
-        is_early = self._uncounted > 0 and (not good or told.source == "partial")
+        is_early = self.uncounted > 0 and (not good or told.source == "partial")
         if prompt is not None and output is not None and not is_early:
             return told
         guess: dict[str, Any] = {}
         if prompt is None and self._prompt is not None:
             guess["tokens_in"] = self._prompt()
         if output is None or is_early:
-            guess["tokens_out"] = (output or 0) + tokens_of(self._uncounted)
+            guess["tokens_out"] = (output or 0) + tokens_of(self.uncounted)
         knows = prompt is not None or output is not None
         if guess:
             # What the vendor said of the sum is said of less.

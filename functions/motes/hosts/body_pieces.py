@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 class BodyPieces:
     """Those of one response; see `motes.api.streaming.Pieces`. Source: RFC 9112, 7.1 (chunked)."""
 
-    __slots__ = ("_cycle",)
+    __slots__ = ("_cycle", "_flow")
 
     def __init__(self, cycle: "RequestResponseCycle") -> None:
         self._cycle = cycle
+        self._flow = cycle.flow
 
     def can_begin(self) -> bool:
         """Whether the answer has begun, and is one in pieces."""
@@ -24,8 +25,7 @@ class BodyPieces:
 
     def is_open(self) -> bool:
         """Whether a piece can be written now."""
-        cycle = self._cycle
-        return not (cycle.flow.write_paused or cycle.disconnected)
+        return not (self._flow.write_paused or self._cycle.disconnected)
 
     def write(self, data: bytes) -> None:
         """One piece. It must not be empty, which would be the end."""

@@ -116,10 +116,10 @@ class LiveRun:
         finally:
             on_over(self)
 
-    def passes(self, words: Batch) -> bool:
+    def passes(self, words: Batch, now: float) -> bool:
         """Number words on their short way to whoever takes them; see `Lane`."""
-        record = self.record
-        if self.stop or record.is_cancelled or record.is_lost or not self._lane.take(words):
+        record, take = self.record, self._lane.take
+        if self.stop or record.is_cancelled or record.is_lost or not take(words, now):
             return False
         self.seq += len(words)
         return True

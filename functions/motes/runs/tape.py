@@ -59,7 +59,7 @@ class Tape:
                 waiter.set_result(True)
         self._waiting.clear()
 
-    def takes(self, words: Batch) -> bool:
+    def takes(self, words: Batch, _: float) -> bool:
         """`add`, on the short way of words; see `Lane`."""
         self.add(words)
         return True
