@@ -8,7 +8,7 @@ Must never raise for what a vendor sends, and never branch on a vendor.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from motes import particles as p
 from motes.dataclass import dataclass
@@ -42,6 +42,9 @@ class Continue:
 
 
 Verdict: TypeAlias = p.End | Retry | Continue
+
+_new: Final = object.__new__
+_set_text: Final[Callable[[Text, str], None]] = Text.__dict__["text"].__set__
 
 
 class Transmitter:
@@ -88,7 +91,10 @@ class Transmitter:
             if self.verdict is None:
                 # As `_put` does it, in fewer steps: this is what most events come to.
                 self._last_was_call, self.said_anything = False, True
-                self.queue.append(Text(text))
+                # As `Text(text)` makes it, without a frame for its `__init__`.
+                words = _new(Text)
+                _set_text(words, text)
+                self.queue.append(words)
 
     def tagged_text(self, text: str) -> bool:
         """See `Emitter`."""

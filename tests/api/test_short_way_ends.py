@@ -202,7 +202,7 @@ async def test_words_that_cannot_be_written_end_the_stream_once_and_whatever_fol
 
     async def source():
         for batch in ([p.Text("a")], [p.Text("b"), p.Text("bad")], [p.Text("c")]):
-            taken.append(lane.take(batch))
+            taken.append(lane.take(batch, 0.0))
             if not taken[-1]:
                 yield batch
 
@@ -212,7 +212,7 @@ async def test_words_that_cannot_be_written_end_the_stream_once_and_whatever_fol
     issue = b"the gateway failed to write the answer (RecursionError)\n"
     assert b"".join(pieces.written) == b"open\na\nb\n" + issue + b"End\n"
     assert taken == [True, False]
-    assert not lane.take([p.Text("d")])
+    assert not lane.take([p.Text("d")], 0.0)
 
 
 @live

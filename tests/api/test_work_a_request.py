@@ -199,7 +199,7 @@ def test_a_journal_takes_few_steps_a_live_event(tmp_path, dialect):
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the limits are of Python 3.11's instructions")
 @pytest.mark.parametrize(
     ("dialect", "limit"),
-    [("openai-chat", 631), ("anthropic-messages", 644), ("gemini-generate", 649)],
+    [("openai-chat", 592), ("anthropic-messages", 604), ("gemini-generate", 613)],
 )
 @live
 async def test_a_live_event_takes_few_steps_under_the_server(tmp_path, dialect, limit):

@@ -31,7 +31,7 @@ class Reader:
         self.has_room = True
         self.listener = Listener()
 
-    def take(self, words):
+    def take(self, words, _):
         if not self.has_room:
             return False
         self.short += words

@@ -54,6 +54,8 @@ class GenerateParser:
         """The counts of the latest data, not yet read: most are replaced by the next ones."""
         self._shapes: set[bytes] = set()
         """Counts that would replace those, as JSON with 1 for every digit but 0."""
+        self._latest_shape: bytes | None = None
+        """The one of them that came last; the next one mostly is the same."""
         self._identified = False
         self._finish: Finish | None = None
         self._lost_parts = False
@@ -76,7 +78,8 @@ class GenerateParser:
     def _again(self, words: str, counts: bytes, out: Emitter) -> None:
         """A response of text and counts and nothing else, as most are. See `Verse`."""
         shape = counts.translate(_ONE_DIGIT)
-        if shape in self._shapes:
+        if shape == self._latest_shape or shape in self._shapes:
+            self._latest_shape = shape
             self._parts.say(words, out)
             self._uncounted = counts
             return
@@ -169,6 +172,7 @@ class GenerateParser:
     def _count(self, out: Emitter) -> None:
         metadata, self._uncounted = self._uncounted, {}
         self._shapes.clear()
+        self._latest_shape = None
         if metadata:
             self._on_usage(_read(metadata), out)
 
