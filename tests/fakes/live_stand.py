@@ -296,7 +296,7 @@ async def live_stand(home, dialect="openai-chat", toml="", policy=ONCE, **enviro
                 await _closed(stand.writers)
                 # A server looks now and then whether it is to end.
                 asyncio.get_running_loop().let_go()
-                server.should_exit = True
+                server.stop()
                 await serving
             finally:
                 listener.close()

@@ -9,8 +9,9 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final
 
 import uvicorn
@@ -72,9 +73,11 @@ def base_url(listener: socket.socket) -> str:
 
 
 class LocalServer(uvicorn.Server):
-    """uvicorn, set up for long streams; `ready` is called once it serves."""
+    """uvicorn, set up for long streams; `ready` is called once it serves. It looks every `tick` seconds at
+    the date it writes.
+    """
 
-    def __init__(self, app: ASGIApp, ready: Callable[[], None]) -> None:
+    def __init__(self, app: ASGIApp, ready: Callable[[], None], tick: float = 1.0) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -91,6 +94,31 @@ class LocalServer(uvicorn.Server):
             )
         )
         self._ready = ready
+        self._tick = tick
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._told_to_stop = asyncio.Event()
+
+    def stop(self) -> None:
+        """Have it end in good order. From any thread, at any time."""
+        self.should_exit = True
+        if self._loop is not None:
+            with suppress(RuntimeError):  # The loop is closed: it has ended.
+                self._loop.call_soon_threadsafe(self._told_to_stop.set)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """See uvicorn."""
+        super().handle_exit(sig, frame)
+        self.stop()
+
+    async def main_loop(self) -> None:
+        """See uvicorn, which looks ten times a second whether it is to stop. Here it is told: a process
+        that has nothing to do sleeps.
+        """
+        self._loop = asyncio.get_running_loop()
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._tick):
+                    await self._told_to_stop.wait()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """See uvicorn."""
@@ -126,7 +154,7 @@ def running(app: ASGIApp, host: str = LOOPBACK, port: int = 0) -> Iterator[str]:
             raise RuntimeError("the local server did not start")
         yield base_url(listener)
     finally:
-        server.should_exit = True
+        server.stop()
         thread.join()
         listener.close()
 
