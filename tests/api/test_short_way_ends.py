@@ -215,6 +215,23 @@ async def test_words_that_cannot_be_written_end_the_stream_once_and_whatever_fol
     assert not lane.take([p.Text("d")], 0.0)
 
 
+async def test_the_last_words_and_the_end_of_the_response_are_one_message():
+    told = []
+
+    async def send(message):
+        told.append((message.get("body"), message.get("more_body")))
+
+    async def source():
+        yield [p.Text("a")]
+        yield [p.Metrics(), p.End("done-dialect", "ok")]
+        yield []
+
+    writer = StreamWriter(send, Choosy(), 0, {})
+    await writer.start("text/plain", [])
+    await writer.pour(source())
+    assert told == [(None, None), (b"open\n", True), (b"a\n", True), (b"Metrics\nEnd\n", False)]
+
+
 @live
 async def test_a_client_that_leaves_between_two_requests_at_once_breaks_nothing(tmp_path):
     async with live_stand(tmp_path) as stand:

@@ -91,7 +91,7 @@ class StreamWriter:
         """Everything that is still to come, a chunk a batch, and the end of the response. Call it as soon as
         it has started. `lane` is the source's.
         """
-        send, clock = self._send_body, self._clock
+        send, clock, is_whole = self._send_body, self._clock, False
         self._wrote_at = clock()
         if lane is not None and self._pieces is not None and self._pieces.can_begin():
             lane.take = self._takes
@@ -99,7 +99,14 @@ class StreamWriter:
             async for batch in source:
                 if self._has_failed:
                     break
+                if is_whole:
+                    continue
                 data = self._written(batch)
+                if batch and type(batch[-1]) is p.End:
+                    # Nothing is told after it: what it adds and the end of the response are one write.
+                    is_whole = True
+                    await send({"type": "http.response.body", "body": data, "more_body": False})
+                    continue
                 if not data and clock() - self._wrote_at >= self._silence:
                     data = self._encoder.keepalive()
                 if data:
@@ -108,7 +115,8 @@ class StreamWriter:
         finally:
             if lane is not None:
                 lane.take = shut
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        if not is_whole:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def _takes(self, words: Batch, now: float) -> bool:
         """Write words that come their short way; see `Lane`."""
