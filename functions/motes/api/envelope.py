@@ -6,8 +6,8 @@ Pure ASGI. Must never touch a body or hold a chunk back.
 import logging
 import re
 import time
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Awaitable, Generator, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -34,6 +34,11 @@ DEPARTURE: Final = "motes.departure"
 
 BODY_PIECES: Final = "motes.body_pieces"
 """Put into the scope by a server that can take pieces of a streamed body at once: see `streaming.Pieces`."""
+
+HEAD_SEND: Final = "motes.head_send"
+"""Put into the scope by a server that can write the head of a streamed answer at once: called with the status
+and the headers, it gives whether it did. Otherwise, the head must be sent.
+"""
 
 WARNINGS: Final = "x-motes-warnings"
 """What was changed in the request, in words, so that also who reads nothing but the head learns of it."""
@@ -69,6 +74,16 @@ def header_text(sentences: Sequence[str]) -> str:
     return "".join([sign if sign.isprintable() else "?" for sign in told])[:_HEADER_CHARS].strip()
 
 
+class _Sent:
+    """What is awaited of a head that was sent: nothing."""
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        yield from ()
+
+
+_SENT: Final = _Sent()
+
+
 class Envelope:
     """The outermost middleware."""
 
@@ -93,8 +108,11 @@ class Envelope:
 
         def send_wrapped(message: Message) -> Awaitable[None]:
             if message["type"] == "http.response.start":
-                scope[STATUS] = message["status"]
-                message["headers"] = _with_own(message["headers"], scope)
+                status = scope[STATUS] = message["status"]
+                headers = message["headers"] = _with_own(message["headers"], scope)
+                begin = scope.pop(HEAD_SEND, None)
+                if begin is not None and begin(status, headers):
+                    return _SENT
             return send(message)
 
         try:
@@ -103,6 +121,7 @@ class Envelope:
             # A server's `send` knows the scope: a ring that only the collector would find.
             del scope[BODY_SEND]
             scope.pop(BODY_PIECES, None)
+            scope.pop(HEAD_SEND, None)
             _log_request(scope, scope.get(STATUS, 0), time.monotonic() - started)
 
     def _methods(self, scope: Scope) -> str:

@@ -4,11 +4,13 @@ Must never count a body, and never answer behind an answer that has begun.
 """
 
 import asyncio
+from functools import partial
 from typing import Any, Final, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from motes.api.envelope import BODY_PIECES, DEPARTURE
+from motes.api.envelope import BODY_PIECES, DEPARTURE, HEAD_SEND
+from motes.hosts import answer_head
 from motes.hosts.body_pieces import BodyPieces
 from motes.hosts.joined_writes import JoinedWrites
 from motes.hosts.light_event import LightEvent, LightQueue
@@ -97,6 +99,7 @@ class BoundedHeadProtocol(HttpToolsProtocol):
             # Nobody waits for it yet: the request is begun in the next turn of the loop.
             self.cycle.message_event = cast(asyncio.Event, LightEvent())
             scope[BODY_PIECES] = BodyPieces(self.cycle)
+            scope[HEAD_SEND] = partial(answer_head.begin, self.cycle)
             self._cycles.append(self.cycle)
 
     def on_message_complete(self) -> None:

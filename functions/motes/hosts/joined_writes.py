@@ -25,6 +25,10 @@ class JoinedWrites:
         """What is not about writing is the transport's own."""
         return getattr(self._transport, name)
 
+    def is_closing(self) -> bool:
+        """See asyncio. Asked with every read and every answer, and so without the way of the others."""
+        return self._transport.is_closing()
+
     def join(self) -> None:
         """What is written next goes out together with all that is written in the same turn."""
         self.write = self._hold
