@@ -74,6 +74,23 @@ def replace(value: T, **changes: Any) -> T:
     return made  # type: ignore[no-any-return]
 
 
+@cache
+def changer(cls: type[T], *names: str) -> Callable[..., T]:
+    """What gives one like another but for the fields of these names: called with that one, and with their
+    values in this order. For what is filled while it is open, in one frame.
+    """
+    fields: Any = cls.__slots__  # type: ignore[attr-defined]
+    opened = cls.__init__.__globals__["_opened"]
+    if unknown := set(names) - set(fields):
+        raise TypeError(f"{cls.__qualname__} has no field {min(unknown)!r}")
+    lines = [f"made.{name} = {name if name in names else f'value.{name}'}" for name in fields]
+    room: dict[str, Any] = {"_new": _new, "_opened": opened, "_made": cls}
+    body = "\n ".join(["made = _new(_opened)", *lines, "made.__class__ = _made", "return made"])
+    exec(f"def changed({', '.join(['value', *names])}):\n {body}", room)  # noqa: S102 (names of our own fields)
+    changed: Callable[..., T] = room["changed"]
+    return changed
+
+
 def members_of(value: object) -> dict[str, Any]:
     """The fields of what is made here, by their names; what is in them is not taken apart."""
     cls: Any = type(value)

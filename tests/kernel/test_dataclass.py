@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import pytest
 
-from motes.dataclass import dataclass, known_of, members_of
+from motes.dataclass import changer, dataclass, known_of, members_of
 from motes.dataclass import replace as quickly_replaced
 
 T = TypeVar("T")
@@ -251,3 +251,15 @@ def test_what_is_replaced_is_what_the_standard_library_replaces() -> None:
         assert type(quickly_replaced(value, **changes)) is made
         with pytest.raises(TypeError):
             quickly_replaced(value, unknown=1)
+
+
+def test_what_changes_some_fields_gives_what_the_standard_library_replaces() -> None:
+    made = dataclass(slots=True, frozen=True)(wide())
+    value = made(1, 2)
+    changed = changer(made, "g", "a")
+    assert changed(value, "other", "s") == replace(value, g="other", a="s") != value
+    assert type(changed(value, "other", "s")) is made
+    with pytest.raises(FrozenInstanceError):
+        changed(value, "other", "s").a = 1
+    with pytest.raises(TypeError, match="unknown"):
+        changer(made, "unknown")

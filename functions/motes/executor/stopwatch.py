@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from motes import particles as p
 from motes.costs import Pricing, prompt_of, unpriced
-from motes.dataclass import replace
+from motes.dataclass import changer, replace
 from motes.estimates import size_of, tokens_of
 from motes.particles import Text
 from motes.reassembly import add_metrics
@@ -17,6 +17,7 @@ from motes.reassembly import add_metrics
 _FROM_THE_VENDOR: Final = frozenset({p.ModelName, p.ResponseId, p.HandleSet, p.ProviderInfra})
 """What shows that an answer has begun, although nothing of it can be read."""
 _UNTOLD: Final = p.Metrics(source="estimated")
+_with_times: Final[Callable[..., p.Metrics]] = changer(p.Metrics, "start_ms", "inner_ms", "all_ms", "cost")
 
 
 class Stopwatch:
@@ -177,9 +178,10 @@ class Stopwatch:
         started, first = self._started, self._first
         all_ms = round((now - started) * 1000)
         if first is None:
-            return replace(metrics, start_ms=None, inner_ms=None, all_ms=all_ms, cost=cost)
-        start_ms, inner_ms = round((first - started) * 1000), round((now - first) * 1000)
-        return replace(metrics, start_ms=start_ms, inner_ms=inner_ms, all_ms=all_ms, cost=cost)
+            return _with_times(metrics, None, None, all_ms, cost)
+        return _with_times(
+            metrics, round((first - started) * 1000), round((now - first) * 1000), all_ms, cost
+        )
 
 
 def _is_good(particle: p.End | p.Issue | p.Note) -> bool:
