@@ -45,7 +45,7 @@ class Refrain:
         comes later, there, does not begin with it.
         """
         token = jsontext.dump_bytes(words)
-        if not words.isascii() and token not in event:
+        if not words.isascii() and event.find(token) < 0:
             # As writers do that keep to ASCII.
             token = json.dumps(words).encode()
         begin, _, end = event.partition(token)
@@ -55,7 +55,7 @@ class Refrain:
         at, behind = found.span(1) if found else (len(end), len(end))
         filler = _PROBE if verse.member and found else end[at:behind]
         likewise = b"".join([begin, _PROBE, end[:at], filler, end[behind:]])
-        is_told_apart = event.count(token) == 1 and _PROBE not in event
+        is_told_apart = event.count(token) == 1 and event.find(_PROBE) < 0
         if not is_told_apart or not _is_read(likewise[event.rindex(datum) :], verse, bool(found)):
             return None
         return cls(begin + b'"', b'"' + end[:at], end[behind:], verse)
@@ -142,7 +142,7 @@ class Listener:
     def taught(self, data: bytes, at: int) -> Refrain | None:
         """What the latest event teaches, if what follows it, there, may be of its refrain."""
         lesson, self.lesson = self.lesson, None
-        if lesson is None or data[at : at + _ALIKE] not in lesson[3]:
+        if lesson is None or lesson[3].find(data[at : at + _ALIKE]) < 0:
             return None
         words, verse, datum, heard, begins = lesson
         if event := last_event(heard, datum, begins=begins):

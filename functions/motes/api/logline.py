@@ -22,7 +22,6 @@ _OTHER: Final = "  %.0s"
 _WAYS: Final[Mapping[type, str]] = {str: "%s", int: "%d", float: "%.3f", NoneType: _NOTHING}
 _NAMELESS: Final = frozenset({_NOTHING, _OTHER})
 _is_plain: Final = re.compile(f"{_PLAIN}+").fullmatch
-_is_plain_line: Final = re.compile(rf"\w+(?: \w+={_PLAIN}{{1,{_FIELD_CHARS}}})*", re.ASCII).fullmatch
 
 
 class LogLine:
@@ -45,16 +44,31 @@ class LogLine:
         fields = self._given
         values = tuple(fields.values())
         form, told = _form(self.event, tuple(fields), tuple(map(type, values)))
-        # One look at all of it: where there is one equals sign for each field, no value has one.
+        # One look at all of it: where there are as many blanks and equals signs as fields, no value has any.
         text = form % values
-        if text.count("=") != told or not _is_plain_line(text):
-            text = _quoted(self.event, fields)
-        return text
+        if text.count("=") == told == text.count(" ") and _is_plain_text(text):
+            return text
+        return _quoted(self.event, fields)
 
 
 def logline(event: str, **fields: Any) -> LogLine:
     """The line. A field that is None is left out; a value with white space or quotes in it is quoted."""
     return LogLine(event, fields)
+
+
+def _is_plain_text(text: str) -> bool:
+    """Whether such a line needs no quotes: printable ASCII without quotes and backslashes, no value of it
+    empty or too long.
+    """
+    return (
+        text.isascii()
+        and text.isprintable()
+        and '"' not in text
+        and "\\" not in text
+        and "= " not in text
+        and text[-1] != "="
+        and (len(text) <= _FIELD_CHARS or all(len(part) <= _FIELD_CHARS for part in text.split("=")))
+    )
 
 
 @lru_cache(maxsize=256)

@@ -12,6 +12,9 @@ from motes.demux.base import MAX_EVENT_BYTES, WireEvent, too_large
 from motes.demux.whole import OrWholeDemuxer, unless_json
 
 _BOM: Final = b"\xef\xbb\xbf"
+# As numbers, which are looked for at once: other bytes are tried as a number first.
+_CR: Final = 13
+_LF: Final = 10
 
 
 class SSEDemuxer:
@@ -47,7 +50,7 @@ class SSEDemuxer:
                 data = data[1:]
         if not data or self.error is not None:
             return ()
-        if b"\r" in data:
+        if _CR in data:
             # A CR ends its line at once; the LF that may follow, even in the next read, belongs to it.
             self._after_cr = data[-1:] == b"\r"
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -88,10 +91,10 @@ class SSEDemuxer:
         for event in events:
             head, mark, payload = event.rpartition(b"\ndata: ")
             if mark:
-                is_plain, name = head.startswith(b"event: ") and b"\n" not in head, head[7:]
+                is_plain, name = head.startswith(b"event: ") and _LF not in head, head[7:]
             else:
                 is_plain, payload, name = event.startswith(b"data: "), event[6:], b""
-            if is_plain and b"\n" not in payload and len(event) < limit:
+            if is_plain and _LF not in payload and len(event) < limit:
                 # As `_give` does it.
                 text = payload.decode("utf-8", "replace")
                 if text.strip():
