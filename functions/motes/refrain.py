@@ -25,18 +25,16 @@ _ALIKE: Final = 24
 class Refrain:
     """The bytes around the words of an event, learnt from one (`of`)."""
 
-    __slots__ = ("_around", "_before", "_begin", "_end", "_is_filled", "_middle", "_say", "_sizes", "verse")
+    __slots__ = ("_around", "_begin", "_end", "_is_filled", "_middle", "_say", "_sizes", "verse")
 
     def __init__(self, begin: bytes, middle: bytes, end: bytes, verse: Verse) -> None:
         self.verse = verse
         self._say = verse.say
         self._begin = begin
-        self._before = begin[:-1]
-        """The same without the quote, which is the first byte of the words as JSON has them."""
         self._middle = middle
         self._end = end
         self._sizes = len(begin), len(middle), len(end)
-        self._around = len(self._before), len(end)
+        self._around = len(begin), len(end)
         self._is_filled = bool(end and verse.member)
 
     @classmethod
@@ -70,7 +68,7 @@ class Refrain:
         # None of these takes its arguments apart, which is most of what `find` and `startswith` cost. Were
         # there another middle before the last one, the words would be no string.
         head, _, rest = data.rpartition(self._middle)
-        words, filler = head.removeprefix(self._before), rest.removesuffix(self._end)
+        words, filler = head.removeprefix(self._begin), rest.removesuffix(self._end)
         before, behind = self._around
         if len(head) - len(words) != before or len(rest) - len(filler) != behind:
             return False
@@ -79,7 +77,8 @@ class Refrain:
             return False
         say = self._say
         try:
-            text = loads(words + b'"')
+            # With the quote that the refrain begins with, lest there be a line end before it.
+            text = loads(b'"' + words + b'"')
             if not text:
                 return False
             say(text, filler, out)
