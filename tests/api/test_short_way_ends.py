@@ -3,7 +3,10 @@
 Over real sockets, one piece a read; see `fakes.live_stand`.
 """
 
+import asyncio
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -103,6 +106,27 @@ async def test_a_client_that_leaves_closes_his_vendors_line_and_what_he_had_is_c
         # Four letters and a blank are about a token.
         assert (row.finish, row.source) == ("cancelled", "estimated")
         assert 30 <= row.tokens_out <= 60
+
+
+@forms
+@live
+async def test_a_run_that_a_server_cuts_off_when_it_stops_is_kept_and_counted_by_then(tmp_path, form):
+    async with live_stand(tmp_path) as stand:
+        client, _ = await talking(stand, form, 40)
+        stand.server.config.timeout_graceful_shutdown = 0
+        stand.server.stop()
+        asyncio.get_running_loop().let_go()
+        await client.rest()
+    # At once, as where the process is gone now.
+    ((_, finish, tokens),) = rows_in(tmp_path / FILE_NAME, "SELECT run, finish, tokens_out FROM usage")
+    assert finish in ("cancelled", "failed")
+    assert 30 <= tokens <= 60
+    assert rows_in(tmp_path / "motes.sqlite", "SELECT id FROM runs") == [(client.run_id,)]
+
+
+def rows_in(path, question):
+    with closing(sqlite3.connect(path)) as db:
+        return db.execute(question).fetchall()
 
 
 @live

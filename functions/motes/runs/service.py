@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from motes.runs.vendors_copy import Finder
 
 _FAREWELL_SECONDS: Final = 2.5
+# So many of the event loop's let whoever is cancelled go, and whom he waits for.
+_TURNS: Final = 8
 _PAGES: Final = 50
 # Counts come just before the end.
 _TAIL: Final = 8
@@ -311,6 +313,9 @@ class Runs:
         """End what goes on here: what lives on at a vendor is left for another process to take up."""
         for live in self.keeper.runs.values():
             live.stop = live.stop or ("cancelled" if live.record.is_cancelled else "shutdown")
+        # A server that stops has cancelled who reads a run, and closes before he had his turn.
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
         if self._running:
             await asyncio.wait(set(self._running), timeout=_FAREWELL_SECONDS)
         await self.settled()
