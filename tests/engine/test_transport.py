@@ -10,7 +10,7 @@ import pytest
 import uvloop
 
 from motes.engine import pool
-from motes.engine.body import BODY
+from motes.engine.body import BODY, Body
 from motes.engine.opening import Route, opened, proxy_at
 from motes.engine.transport import Transport
 
@@ -183,10 +183,7 @@ def test_a_server_that_speaks_before_it_is_asked_is_heard(runs, early, told):
     async def answered(connection):
         connection.send(b"GET / HTTP/1.1\r\n\r\n", b"")
         await connection.head()
-        body = b""
-        while piece := await connection.read(None):
-            body += piece
-        return body.decode()
+        return b"".join([piece async for piece in Body(connection)]).decode()
 
     async def work():
         listens = asyncio.Event()

@@ -5,6 +5,7 @@ Must never give a byte after it was closed: the connection may serve another req
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Final
 
 import httpx
@@ -29,7 +30,7 @@ class Body(httpx.AsyncByteStream):
         """All that came since the last read, nothing at the end, or None where nothing has come at that time
         of the loop's clock. Raises httpx.TransportError.
         """
-        return await self._line().read(until)
+        return await _read(self._line(), until)
 
     def take(self) -> bytes | None:
         """See `Connection`."""
@@ -42,13 +43,13 @@ class Body(httpx.AsyncByteStream):
     async def ended(self, until: float) -> None:
         """Throw away the rest, whose end is near; wait no longer than until that time."""
         if self._connection is not None:
-            await self._connection.ended(until)
+            await ended(self._connection, until)
 
-    def close(self) -> None:
-        """Let go of the connection. May be called again, and by anyone."""
+    def close(self, linger: float = 0.0) -> None:
+        """Let go of the connection; see there for `linger`. May be called again, and by anyone."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            connection.leave()
+            connection.leave(linger)
 
     async def aclose(self) -> None:
         """See httpx."""
@@ -58,3 +59,21 @@ class Body(httpx.AsyncByteStream):
         if self._connection is None:
             raise httpx.StreamClosed
         return self._connection
+
+
+async def ended(connection: Connection, until: float) -> None:
+    """Throw away the rest of a body, and wait for its end until that time of the loop's clock."""
+    connection.on_data, clock = None, asyncio.get_running_loop().time
+    with suppress(httpx.TransportError):
+        while clock() < until and await _read(connection, until):
+            pass
+
+
+async def _read(connection: Connection, until: float | None) -> bytes | None:
+    clock = asyncio.get_running_loop().time
+    while (data := connection.take()) is None:
+        if until is not None and clock() >= until:
+            return None
+        if (waiting := connection.waiting(until)) is not None:
+            await waiting
+    return data

@@ -116,15 +116,6 @@ class Connection(asyncio.Protocol):
         while not self.has_answered():
             await self._stirred(None)
 
-    async def read(self, until: float | None) -> bytes | None:
-        """What `take` gives, or None where nothing has come at that time of the loop's clock."""
-        while (data := self.take()) is None:
-            if until is not None and self._loop.time() >= until:
-                return None
-            if (waiting := self.waiting(until)) is not None:
-                await waiting
-        return data
-
     def has_answered(self) -> bool:
         """Whether the head of the answer is there. Raises httpx.TransportError."""
         if not self._has_head and self._failure is not None:
@@ -162,31 +153,21 @@ class Connection(asyncio.Protocol):
         waiter = self._waiter = self._loop.create_future()
         return waiter
 
-    async def ended(self, until: float) -> None:
-        """Throw away the rest of the body, and wait for its end until that time."""
-        self.on_data = None
-        while not (self._is_complete or self.is_closed):
-            self._parts.clear()
-            self._size = self._silent = 0
-            self._read_on()
-            if self._loop.time() >= until:
-                return
-            await self._stirred(until)
-
-    def leave(self) -> None:
-        """The reader is done: serve again where the answer came to its end, else close."""
+    def leave(self, linger: float = 0.0) -> None:
+        """The reader is done: serve again where the answer came to its end, else close. For `linger` seconds
+        that end may still come; nobody waits for it.
+        """
         if self._is_left or self.is_closed:
             return
         self._is_left = True
-        # An answer to a request that is still being sent leaves its rest on the line.
-        is_sent = not self._transport.get_write_buffer_size()
-        if not (self._is_complete and self._is_reusable and is_sent):
-            self.close()
+        if self._is_complete or not linger:
+            self._serve_again()
             return
-        self._let_go()
+        self.on_data = None
         self._parts.clear()
         self._read_on()
-        self.on_idle(self)
+        self._stop_timer()
+        self._timer = self._loop.call_later(linger, self.close)
 
     def close(self) -> None:
         """Close it at once, whatever is on its way."""
@@ -282,8 +263,27 @@ class Connection(asyncio.Protocol):
             assert self._parser is not None  # noqa: S101 (it is the one that calls)
             self._is_complete = True
             self._is_reusable = self._parser.should_keep_alive()
+            if self._is_left:
+                # Not before all that came with it is read.
+                self._loop.call_soon(self._on_late_end)
 
     # How it is done.
+
+    def _on_late_end(self) -> None:
+        if not self.is_closed:
+            self._stop_timer()
+            self._serve_again()
+
+    def _serve_again(self) -> None:
+        # An answer to a request that is still being sent leaves its rest on the line.
+        is_sent = not self._transport.get_write_buffer_size()
+        if not (self._is_complete and self._is_reusable and is_sent):
+            self.close()
+            return
+        self._let_go()
+        self._parts.clear()
+        self._read_on()
+        self.on_idle(self)
 
     def _on_silence(self, size: int) -> None:
         """Bytes came and none of them was an answer's body."""
@@ -314,10 +314,14 @@ class Connection(asyncio.Protocol):
             waiter.set_result(None)
 
     def _set_timer(self, at: float) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        self._stop_timer()
         # What uvloop gives for a time that is over does not know its time.
         self._timer, self._timer_at = self._loop.call_at(at, self._on_timer), at
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def _on_timer(self) -> None:
         self._timer = None
@@ -358,9 +362,7 @@ class Connection(asyncio.Protocol):
 
     def _lose(self, exc: Exception | None) -> None:
         self.is_closed = True
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._stop_timer()
         if self._parser is not None and not self._is_complete and self._failure is None:
             self._failure = self._cut(exc)
         self._let_go()

@@ -15,7 +15,7 @@ import httpx
 
 from motes.dispatch import UpstreamRequest
 from motes.engine.ask import Ask, heading_over, remembered_heading
-from motes.engine.body import BODY, Body
+from motes.engine.body import BODY, Body, ended
 from motes.engine.connection import Connection
 from motes.engine.transport import ON_SENDING, response_of
 from motes.executor.connection import EngineClient
@@ -115,21 +115,21 @@ class Exchange:
         """Wait for the end of the body, which is near, so that the connection can serve again."""
         until = asyncio.get_running_loop().time() + seconds
         if self._connection is not None:
-            await self._connection.ended(until)
+            await ended(self._connection, until)
         elif self._body is not None:
             await self._body.ended(until)
 
-    async def close(self) -> None:
-        """Leave the connection to the pool where the body was read to its end, else close it. Goes on where
-        the caller is cancelled.
+    async def close(self, linger: float = 0.0) -> None:
+        """Leave the connection to the pool where the body was read to its end, else close it; the engine's
+        own waits so many seconds for that end, and nobody with it. Goes on where the caller is cancelled.
         """
         connection, self._connection = self._connection, None
         if connection is not None:
             # It may serve another request from here on.
             self.take = _closed
-            connection.leave()
+            connection.leave(linger)
         elif isinstance(self._body, Body):
-            self._body.close()
+            self._body.close(linger)
         elif self._body is not None:
             await _to_its_end(self._body.aclose())
         elif self._opening is not None:

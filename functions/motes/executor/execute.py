@@ -142,14 +142,16 @@ class Attempt:
         self._is_over = False
 
     async def leave(self) -> None:
-        """The answer is over and told: wait for the end of the HTTP body, which is near."""
+        """The answer is over and told: wait for the end of the HTTP body, which is near. Who does not want to
+        wait closes at once, and the connection waits by itself.
+        """
         if not self._cut:
             await self._exchange.drain(_LINGER_SECONDS)
 
     def close(self) -> Awaitable[None]:
         """Let go of the connection, and of who waits for the end."""
         self._on_over = _nobody
-        return self._exchange.close()
+        return self._exchange.close(_LINGER_SECONDS if self._is_over and not self._cut else 0.0)
 
     def _send(self) -> Turn:
         self._progress.step = "connecting"
