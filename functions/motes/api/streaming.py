@@ -179,7 +179,9 @@ async def while_present(
     left. A server that says so by a future need not be asked: see `DEPARTURE`. The work has a task of its
     own: each piece of a stream wakes it, and not all that stands around it.
     """
-    doing = asyncio.get_running_loop().create_task(work)
+    # A future knows its loop; to ask for the one that runs is a call of the kernel in Python 3.11.
+    loop = asyncio.get_running_loop() if departure is None else departure.get_loop()
+    doing = loop.create_task(work)
     try:
         if departure is None:
             await _left_or_done(receive, doing)

@@ -283,6 +283,7 @@ class Connection(asyncio.Protocol):
         self._let_go()
         self._parts.clear()
         self._read_on()
+        self.idle_since = self._loop.time()
         self.on_idle(self)
 
     def _on_silence(self, size: int) -> None:

@@ -62,12 +62,10 @@ class Pool:
         if self._count >= self._kept:
             connection.close()
             return
-        loop = asyncio.get_running_loop()
-        connection.idle_since = loop.time()
         self._idle[route].append(connection)
         self._count += 1
         if self._timer is None:
-            self._timer = loop.call_later(self._expiry, self._expire)
+            self._timer = asyncio.get_running_loop().call_later(self._expiry, self._expire)
 
     def _drop_closed(self) -> None:
         for waiting in self._idle.values():

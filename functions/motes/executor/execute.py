@@ -79,7 +79,7 @@ class Attempt:
         self._pump: Pump
         self._exchange = Exchange(run.http, run.progress.on_sending)
         self._stage: Callable[[Attempt], Turn] = Attempt._send
-        self._clock = asyncio.get_running_loop().time
+        self._clock = run.clock
         self._started = self._clock()
         self._timeouts = dispatch.timeouts
         self._quiet = self._timeouts.quiet

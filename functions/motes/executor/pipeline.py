@@ -60,6 +60,7 @@ async def batches(
         options=options,
         observer=observer or NullObserver(),
         progress=Progress(started=now),
+        clock=clock,
     )
     telling = _Telling(state, now)
     heartbeats = Heartbeats(state.pulse, options.heartbeat, options.stop_at, now)

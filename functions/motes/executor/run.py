@@ -136,4 +136,6 @@ class Run:
     options: Options
     observer: Observer
     progress: Progress
+    clock: Callable[[], float]
+    """The event loop's."""
     pulse: Pulse = field(default_factory=Pulse)
