@@ -42,6 +42,16 @@ async def test_a_line_whose_body_ends_after_its_answer_serves_on(tmp_path, diale
 
 
 @live
+async def test_a_process_that_stood_still_meanwhile_loses_no_line(tmp_path):
+    async with live_stand(tmp_path) as stand:
+        first = await answered(stand)
+        first.say(end=True)
+        move_clock(900)
+        await idle(stand)
+        assert (await answered(stand)).writer is first.writer
+
+
+@live
 async def test_what_comes_before_that_end_is_thrown_away(tmp_path):
     async with live_stand(tmp_path) as stand:
         first = await answered(stand)

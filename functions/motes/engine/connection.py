@@ -167,7 +167,7 @@ class Connection(asyncio.Protocol):
         self._parts.clear()
         self._read_on()
         self._stop_timer()
-        self._timer = self._loop.call_later(linger, self.close)
+        self._timer = self._loop.call_later(linger, self._on_no_end)
 
     def close(self) -> None:
         """Close it at once, whatever is on its way."""
@@ -268,6 +268,11 @@ class Connection(asyncio.Protocol):
                 self._loop.call_soon(self._on_late_end)
 
     # How it is done.
+
+    def _on_no_end(self) -> None:
+        # Where the process stood still meanwhile, the end may have come in this very turn.
+        if not self._is_complete:
+            self.close()
 
     def _on_late_end(self) -> None:
         if not self.is_closed:
