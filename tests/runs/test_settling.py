@@ -2,12 +2,18 @@
 
 import asyncio
 import json
+import time
 
 from fakes.memory_runs import MemoryRuns
 from fakes.run_stand import USER, Stand
+from fakes.stored_runs import run as stored
 from fakes.virtual_time import in_virtual_time
 from motes.api.app import create_app
 from motes.errors import StoreError
+from motes.runs.books import NoBooks
+from motes.runs.live import LiveRun
+from motes.runs.record import Desk, Record
+from motes.runs.settling import Settling
 
 PLAIN = {"model": "openai/m", "messages": USER, "motes": {"dialect": "openai-responses"}}
 
@@ -124,3 +130,38 @@ async def test_a_store_that_does_not_answer_is_not_waited_for(tmp_path, caplog):
     run = await asked(stand)
     await asyncio.sleep(4)
     assert f'record_not_kept run={run} reason="the store did not answer within 3 s"' in caplog.text
+
+
+class Books(NoBooks):
+    """Counts how often they are written."""
+
+    written = 0
+
+    async def write(self):
+        self.written += 1
+
+
+async def test_runs_that_have_a_record_wait_for_each_other_too_and_say_when_they_ended():
+    store, books = Bursts(), Books()
+    desk = Desk(store=store, worker="w", now=time.time, told=nothing, trouble=nothing)
+    settling = Settling(desk, None, None, books)
+    began, lives = time.time(), []
+    for n in range(6):
+        record = Record(desk, stored(f"r{n}"))
+        if n % 2:
+            await record.keep()
+        lives.append(LiveRun(record))
+    for live in lives:
+        settling.add(live)
+    over = time.time()
+    assert all(settling.has(live.id) for live in lives)
+    await settling.done(5)
+    assert settling.is_empty()
+    assert {run.state for run in store.runs.values()} == {"finished"}
+    assert all(began <= run.ended <= over for run in store.runs.values())
+    assert all(run.worker is None for run in store.runs.values() if run.id in ("r1", "r3", "r5"))
+    assert (len(store.bursts), books.written) == (1, 1)
+
+
+def nothing(*_, **__):
+    """Nobody listens."""

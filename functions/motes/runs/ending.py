@@ -47,12 +47,12 @@ class Ending:
             due_at=None,
         )
 
-    async def settle(self, run: LiveRun) -> None:
-        """The run is over here."""
+    async def settle(self, run: LiveRun, at: float | None = None) -> None:
+        """The run is over here, since that time (None: now)."""
         record = run.record
         if record.is_lost:
             return
-        now = self._desk.now()
+        now = self._desk.now() if at is None else at
         for orphan in record.orphans:
             await self.removed(record.run, orphan, run.secret)
         if run.is_handed_over:

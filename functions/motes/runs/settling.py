@@ -1,7 +1,7 @@
 """When the runs that are over here are settled: most of them together, the others each by itself.
 
-A run that left nothing at its vendor, and of which the store knows nothing yet, wants one write: it waits a
-moment for others that end meanwhile, and all of them cost one task and one turn. Must never forget a run, nor
+A run that left nothing anywhere but its record waits a moment for others that end meanwhile: all of them cost
+one task, and a transaction of each store. Must never forget a run, nor
 have anybody look for one in the store that still waits here.
 """
 
@@ -14,6 +14,7 @@ import httpx
 from motes.runs.books import Books
 from motes.runs.live import LiveRun
 from motes.runs.record import Desk, keep_all
+from motes.store.runs import StoredRun
 
 if TYPE_CHECKING:
     from motes.runs.ending import Ending
@@ -47,7 +48,7 @@ class Settling:
 
     def add(self, live: LiveRun, writer: "asyncio.Task[bool] | None" = None) -> None:
         """The run is over here; `writer` still writes its journal."""
-        if writer is not None or not _wants_one_write(live):
+        if writer is not None or not _can_wait(live):
             self._begin(self._settle(live, writer), {live.id: live})
             return
         self._waiting[live.id] = live, self._desk.now()
@@ -92,11 +93,20 @@ class Settling:
         await self._books.write()
 
     async def _settle_all(self, waiting: Mapping[str, tuple[LiveRun, float]]) -> None:
-        ended = self.ending().ended
-        await keep_all(self._desk, [ended(live, at) for live, at in waiting.values()])
-        await self._books.write()
+        ending, unknown, work = self.ending(), list[StoredRun](), list[Coroutine[Any, Any, None]]()
+        for live, at in waiting.values():
+            if live.record.is_untouched:
+                unknown.append(ending.ended(live, at))
+            else:
+                work.append(ending.settle(live, at))
+        if unknown:
+            work.append(keep_all(self._desk, unknown))
+        try:
+            await asyncio.gather(*work)
+        finally:
+            await self._books.write()
 
 
-def _wants_one_write(live: LiveRun) -> bool:
+def _can_wait(live: LiveRun) -> bool:
     run = live.record.run
-    return run.handle is None and not run.is_resumable and live.record.is_untouched
+    return run.handle is None and not run.is_resumable

@@ -8,6 +8,7 @@ be relied on there.
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -214,7 +215,13 @@ def _make(db: "Connection", path: Path) -> None:
 
 def _read(db: "Connection", id: str) -> StoredRun | None:
     found = db.execute("SELECT fields FROM runs WHERE id = ?", (id,)).fetchone()
-    return run_of(_fields(found[0])) if found else None
+    return _run_in(found[0]) if found else None
+
+
+@lru_cache(maxsize=256)
+def _run_in(raw: Any) -> StoredRun:
+    """The run that stands in a row. A run that goes on is looked at every second, and mostly is the same."""
+    return run_of(_fields(raw))
 
 
 def _runs(db: "Connection", asked: str, values: tuple[Any, ...]) -> list[StoredRun]:
