@@ -22,7 +22,7 @@ import asyncio
 from starlette.applications import Starlette
 from motes.hosts.local import LocalServer, bind
 ready = lambda: print("ready", flush=True)
-asyncio.run(LocalServer(Starlette(), ready, tick=3600).serve([bind()]))
+asyncio.run(LocalServer(Starlette(), ready).serve([bind()]))
 """
 
 

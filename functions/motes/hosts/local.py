@@ -112,7 +112,7 @@ class LocalServer(uvicorn.Server):
 
     async def main_loop(self) -> None:
         """See uvicorn, which looks ten times a second whether it is to stop. Here it is told: a process
-        that has nothing to do sleeps.
+        that has nothing to do sleeps. A signal that comes in the moment it falls asleep is seen a tick later.
         """
         self._loop = asyncio.get_running_loop()
         while not await self.on_tick(0):
