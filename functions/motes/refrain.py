@@ -25,7 +25,7 @@ _ALIKE: Final = 24
 class Refrain:
     """The bytes around the words of an event, learnt from one (`of`)."""
 
-    __slots__ = ("_around", "_begin", "_end", "_is_filled", "_middle", "_say", "_sizes", "verse")
+    __slots__ = ("_begin", "_end", "_is_filled", "_middle", "_say", "_sizes", "verse")
 
     def __init__(self, begin: bytes, middle: bytes, end: bytes, verse: Verse) -> None:
         self.verse = verse
@@ -34,7 +34,6 @@ class Refrain:
         self._middle = middle
         self._end = end
         self._sizes = len(begin), len(middle), len(end)
-        self._around = len(begin), len(end)
         self._is_filled = bool(end and verse.member)
 
     @classmethod
@@ -69,7 +68,7 @@ class Refrain:
         # there another middle before the last one, the words would be no string.
         head, _, rest = data.rpartition(self._middle)
         words, filler = head.removeprefix(self._begin), rest.removesuffix(self._end)
-        before, behind = self._around
+        before, _, behind = self._sizes
         if len(head) - len(words) != before or len(rest) - len(filler) != behind:
             return False
         # What an event has behind its words has no end of an event in it.
