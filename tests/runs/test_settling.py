@@ -8,6 +8,7 @@ from fakes.memory_runs import MemoryRuns
 from fakes.run_stand import USER, Stand
 from fakes.stored_runs import run as stored
 from fakes.virtual_time import in_virtual_time
+from motes import particles as p
 from motes.api.app import create_app
 from motes.errors import StoreError
 from motes.runs.books import NoBooks
@@ -161,6 +162,26 @@ async def test_runs_that_have_a_record_wait_for_each_other_too_and_say_when_they
     assert all(began <= run.ended <= over for run in store.runs.values())
     assert all(run.worker is None for run in store.runs.values() if run.id in ("r1", "r3", "r5"))
     assert (len(store.bursts), books.written) == (1, 1)
+
+
+async def test_nobody_waits_for_the_vendor_of_a_run_that_left_something_there():
+    store, books, is_asked = Bursts(), Books(), asyncio.Event()
+    desk = Desk(store=store, worker="w", now=time.time, told=nothing, trouble=nothing)
+
+    async def find(*_):
+        is_asked.set()
+        await asyncio.Event().wait()
+
+    settling = Settling(desk, find, None, books)
+    left, plain = Record(desk, stored("r1")), Record(desk, stored("r2"))
+    left.orphans.append(p.UpstreamHandle("vnd.oai.responses", "resp_1"))
+    settling.add(LiveRun(left))
+    settling.add(LiveRun(plain))
+    async with asyncio.timeout(10):
+        await is_asked.wait()
+        await store.is_written.wait()
+    await settling.done(0.2)
+    assert (store.runs["r2"].state, books.written, settling.has("r1")) == ("finished", 1, True)
 
 
 def nothing(*_, **__):

@@ -108,5 +108,6 @@ class Settling:
 
 
 def _can_wait(live: LiveRun) -> bool:
+    """Whether no vendor is asked for it, whom others would wait for."""
     run = live.record.run
-    return run.handle is None and not run.is_resumable
+    return run.handle is None and not run.is_resumable and not live.record.orphans
