@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from motes.errors import StoreError
 from motes.particles import UpstreamHandle
+from motes.store.run_fields import flags_of
 from motes.store.runs import LOST, Page, RunFlags, StoredRun
 
 
@@ -81,6 +82,10 @@ class MemoryRuns:
             return LOST
         self.runs[id] = replace(run, lease_until=until)
         return RunFlags(is_cancelled=run.is_cancelled)
+
+    async def flags(self, ids: Sequence[str], *, worker: str) -> Mapping[str, RunFlags]:
+        self._note("flags", ",".join(ids))
+        return {id: flags_of(self.runs.get(id), worker) for id in ids}
 
     async def claim(self, run: StoredRun, *, worker: str, until: float, now: float) -> StoredRun | None:
         self._note("claim", run.id)

@@ -115,6 +115,31 @@ async def test_an_update_leaves_what_others_say(runs):
     assert (there.last_seq, there.is_cancelled, there.state) == (5, True, "finished")
 
 
+async def test_a_worker_hears_of_many_runs_at_once_and_changes_none(runs):
+    mine = {id: run(id) for id in ("r1", "r2", "r3")}
+    for one in (*mine.values(), run("r4", worker="w2"), ended("r5")):
+        await runs.put(one)
+    await runs.cancel("r2", owner=OWNER)
+    flags = await runs.flags(["r5", "r1", "r2", "r3", "r4", "gone"], worker="w1")
+    assert flags == {
+        "r1": RunFlags(),
+        "r2": RunFlags(is_cancelled=True),
+        "r3": RunFlags(),
+        "r4": LOST,
+        "r5": LOST,
+        "gone": LOST,
+    }
+    assert await runs.flags([], worker="w1") == {}
+    assert await runs.get("r1", owner=OWNER) == mine["r1"]
+
+
+async def test_a_worker_hears_of_hundreds_of_runs(runs):
+    await runs.put(run("r7"))
+    flags = await runs.flags([f"r{number}" for number in range(250)], worker="w1")
+    assert len(flags) == 250
+    assert [id for id, one in flags.items() if one != LOST] == ["r7"]
+
+
 async def test_a_lease_is_renewed(runs):
     await runs.put(run())
     assert await runs.renew("r1", worker="w1", until=LATER) == RunFlags()

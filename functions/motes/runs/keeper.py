@@ -8,6 +8,7 @@ import asyncio
 from typing import Final
 
 from motes.runs.live import LiveRun
+from motes.runs.record import Desk, look_after
 
 _EVERY: Final = 0.75
 # Hundreds at once took a megabyte, and held the streams up for as long as their beginnings took.
@@ -17,7 +18,8 @@ _AT_ONCE: Final = 32
 class Keeper:
     """The runs of this process by their ids."""
 
-    def __init__(self) -> None:
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
         self.runs: dict[str, LiveRun] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._looking: asyncio.Task[None] | None = None
@@ -56,10 +58,7 @@ class Keeper:
     async def _look(self) -> None:
         runs = list(self.runs.values())
         for at in range(0, len(runs), _AT_ONCE):
-            await asyncio.gather(*map(self._look_at, runs[at : at + _AT_ONCE]))
+            # One that ended in the same moment is its settling's to write.
+            going_on = [run.record for run in runs[at : at + _AT_ONCE] if run.id in self.runs]
+            await look_after(self._desk, going_on)
         self._wait()
-
-    async def _look_at(self, run: LiveRun) -> None:
-        # One that ended in the same moment is its settling's to write.
-        if run.id in self.runs:
-            await run.record.look()

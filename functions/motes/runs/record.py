@@ -5,8 +5,8 @@ something is stored which is not.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from typing import Any, Final, Protocol, TypeVar
 
 from motes import particles as p
@@ -21,6 +21,8 @@ _SECONDS: Final = 3.0
 _LOOK_SECONDS: Final = 0.7
 _TOO_LATE: Final = f"the store did not answer within {_SECONDS:g} s"
 _NOT_KEPT: Final = "record_not_kept"
+_NOT_RENEWED: Final = "lease_not_kept"
+_UNKNOWN: Final = RunFlags()
 
 
 class Note(Protocol):
@@ -66,11 +68,21 @@ class Record:
         self._desk = desk
         self._lock = asyncio.Lock()
         self._looked_at = self._renewed_at = desk.now()
+        # Whoever is cancelled while he writes it does not hear whether it was written.
+        self._is_begun = is_stored
 
     @property
     def is_untouched(self) -> bool:
         """Whether nothing was written of it, nor is being written."""
-        return not (self.is_stored or self._lock.locked())
+        return not (self._is_begun or self._lock.locked())
+
+    def needs_write(self, now: float) -> bool:
+        """Whether the store is to be told something of it: that it is there, or that its lease goes on."""
+        return not self.is_stored or now - self._renewed_at >= self._desk.lease_s / 3
+
+    def needs_look(self, now: float) -> bool:
+        """Whether it was not seen for so long that others may have said something of it."""
+        return now - self._looked_at >= _LOOK_SECONDS
 
     async def keep(self) -> None:
         """Have the store know the run. Raises StoreError."""
@@ -87,8 +99,8 @@ class Record:
             async with self._lock:
                 if not self.is_stored:
                     self.run = replace(before, handle=handle, first_seq=first_seq)
-                    await self._kept()
-                    return True
+                    if await self._kept():
+                        return True
                 kept = await self._within(
                     self._desk.store.set_handle(before.id, handle, first_seq=first_seq, due_at=due_at)
                 )
@@ -111,47 +123,70 @@ class Record:
             self._renewed_at = self._looked_at = self._desk.now()
             self.run = replace(self.run, last_seq=max(self.run.last_seq, page.last))
 
-    async def look(self) -> None:
-        """What a keeper does every second: see that there is a record, that the lease holds, and whether the
-        run is to be cancelled.
-        """
-        with self._reported("lease_not_kept"):
+    async def renew(self) -> None:
+        """See that there is a record, and that the lease holds."""
+        with self._reported(_NOT_RENEWED):
             async with self._lock:
-                await self._looked()
+                await self._kept()
+                now = self._desk.now()
+                if self.needs_write(now):
+                    call = self._desk.store.renew(self.run.id, worker=self._desk.worker, until=self._until())
+                    self._heed(await self._within(call))
+                    self._renewed_at = self._looked_at = now
+
+    @staticmethod
+    async def begin_all(desk: Desk, records: Sequence["Record"]) -> None:
+        """Have the store know runs of which nothing was written: all of them at once."""
+        async with AsyncExitStack() as held:
+            for record in records:
+                # Nobody holds it, since nothing is being written.
+                await held.enter_async_context(record._lock)
+            failures = await keep_all(desk, [record._begun() for record in records])
+            for record in records:
+                record.is_stored = record.run.id not in failures
+
+    @staticmethod
+    async def see_all(desk: Desk, records: Sequence["Record"]) -> None:
+        """Hear what others have said of runs: of all of them at once."""
+        now, ids = desk.now(), [record.run.id for record in records]
+        try:
+            async with asyncio.timeout(_SECONDS):
+                flags = await desk.store.flags(ids, worker=desk.worker)
+        except (TimeoutError, StoreError) as error:
+            reason = error.message if isinstance(error, StoreError) else _TOO_LATE
+            desk.trouble(_NOT_RENEWED, runs=ids, reason=reason)
+            return
+        for record in records:
+            record._heed(flags.get(record.run.id, _UNKNOWN))
+            record._looked_at = now
 
     async def update(self, **changes: Any) -> None:
         """Change the record, or make it."""
         with self._reported(_NOT_KEPT):
             async with self._lock:
-                if not self.is_stored:
-                    await self._kept(**changes)
+                if await self._kept(**changes):
                     return
                 self.run = replace(self.run, **changes)
                 call = self._desk.store.update(self.run, worker=self._desk.worker)
                 self._heed(await self._within(call))
 
-    async def _looked(self) -> None:
-        await self._kept()
-        now, store = self._desk.now(), self._desk.store
-        if now - self._renewed_at >= self._desk.lease_s / 3:
-            call = store.renew(self.run.id, worker=self._desk.worker, until=self._until())
-            self._heed(await self._within(call))
-            self._renewed_at = self._looked_at = now
-        elif now - self._looked_at >= _LOOK_SECONDS:
-            found = await self._within(store.get(self.run.id, owner=None))
-            gone = found is None or found.worker != self._desk.worker
-            self._heed(RunFlags(is_cancelled=found is not None and found.is_cancelled, is_lost=gone))
-            self._looked_at = now
-
-    async def _kept(self, **changes: Any) -> None:
+    async def _kept(self, **changes: Any) -> bool:
+        """Have the store know the run, if it does not. Whether it does now as the run is known here: what is
+        there already is as it was, also where we did not hear that it was written.
+        """
         if self.is_stored:
-            return
+            return False
+        is_new = await self._within(self._desk.store.put(self._begun(**changes)))
+        self.is_stored = True
+        return is_new
+
+    def _begun(self, **changes: Any) -> StoredRun:
+        """The run as it is written first."""
         changes |= {"worker": self._desk.worker, "lease_until": None}
         if changes.get("state", self.run.state) == "running":
             changes["lease_until"] = changes["due_at"] = self._until()
-        self.run = replace(self.run, **changes)
-        await self._within(self._desk.store.put(self.run))
-        self.is_stored = True
+        self.run, self._is_begun = replace(self.run, **changes), True
+        return self.run
 
     def _until(self) -> float:
         return self._desk.now() + self._desk.lease_s
@@ -178,8 +213,31 @@ class Record:
         self._desk.trouble(event, run=self.run.id, reason=error.message)
 
 
-async def keep_all(desk: Desk, runs: Sequence[StoredRun]) -> None:
-    """Have the store know runs that are over, of which it knows nothing yet: all of them at once."""
+async def look_after(desk: Desk, records: Sequence[Record]) -> None:
+    """What a keeper does every second: see that there are records, that leases hold, and which runs are to be
+    cancelled. Many of them cost little more than one.
+    """
+    now = desk.now()
+    new, due, unseen = [], [], []
+    for record in records:
+        if record.is_untouched:
+            new.append(record)
+        elif record.needs_write(now):
+            due.append(record)
+        elif record.needs_look(now):
+            unseen.append(record)
+    work = [record.renew() for record in due]
+    if new:
+        work.append(Record.begin_all(desk, new))
+    if unseen:
+        work.append(Record.see_all(desk, unseen))
+    await asyncio.gather(*work)
+
+
+async def keep_all(desk: Desk, runs: Sequence[StoredRun]) -> Mapping[str, StoreError]:
+    """Have the store know runs of which it knows nothing yet: all of them at once. Gives those that it does
+    not know then.
+    """
     try:
         async with asyncio.timeout(_SECONDS):
             failures = await desk.store.put_all(runs)
@@ -187,3 +245,4 @@ async def keep_all(desk: Desk, runs: Sequence[StoredRun]) -> None:
         failures = {run.id: StoreError(_TOO_LATE) for run in runs}
     for id, error in failures.items():
         desk.trouble(_NOT_KEPT, run=id, reason=error.message)
+    return failures

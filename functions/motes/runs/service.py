@@ -57,7 +57,7 @@ class Runs:
         books: Books | None = None,
     ) -> None:
         self.desk = desk
-        self.keeper = Keeper()
+        self.keeper = Keeper(desk)
         self.tick = tick
         self._find = find
         self._http = http

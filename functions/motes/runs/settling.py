@@ -93,7 +93,7 @@ class Settling:
         await self._books.write()
 
     async def _settle_all(self, waiting: Mapping[str, tuple[LiveRun, float]]) -> None:
-        ending, unknown, work = self.ending(), list[StoredRun](), list[Coroutine[Any, Any, None]]()
+        ending, unknown, work = self.ending(), list[StoredRun](), list[Coroutine[Any, Any, object]]()
         for live, at in waiting.values():
             if live.record.is_untouched:
                 unknown.append(ending.ended(live, at))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from motes.particles import UpstreamHandle
 from motes.store import dynamo_run_items as items
 from motes.store.dynamo_calls import READS, Unmet, patiently, query, read_all, write_all
-from motes.store.run_fields import flags_of, postponed, runs_of
+from motes.store.run_fields import all_flags, flags_of, postponed, runs_of
 from motes.store.runs import LOST, Page, RunFlags, RunState, StoredRun
 
 if TYPE_CHECKING:
@@ -78,6 +78,14 @@ class RunTable:
     def renew(self, id: str, worker: str, until: float) -> RunFlags:
         """See `RunStore`."""
         return self._as_worker(id, worker, {"lease_until": until})
+
+    def flags(self, ids: Sequence[str], worker: str) -> dict[str, RunFlags]:
+        """See `RunStore`."""
+        there = {
+            item["pk"]["S"]: item for item in read_all(self._client, self._name, [*map(items.run_key, ids)])
+        }
+        found = {id: there.get(items.partition(id)) for id in ids}
+        return all_flags(found, items.run_from, worker)
 
     def claim(self, id: str, worker: str, until: float, now: float) -> StoredRun | None:
         """See `RunStore`."""

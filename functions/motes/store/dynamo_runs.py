@@ -72,6 +72,10 @@ class DynamoRuns:
         """See `RunStore`."""
         return await self._do(lambda table: table.renew(id, worker, until))
 
+    async def flags(self, ids: Sequence[str], *, worker: str) -> Mapping[str, RunFlags]:
+        """See `RunStore`."""
+        return await self._do(lambda table: table.flags(ids, worker))
+
     async def claim(self, run: StoredRun, *, worker: str, until: float, now: float) -> StoredRun | None:
         """See `RunStore`."""
         return await self._do(lambda table: table.claim(run.id, worker, until, now))

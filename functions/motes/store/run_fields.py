@@ -5,7 +5,7 @@ store. Must never hold a field that a run has not.
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from typing import Any, Final, TypeVar
@@ -52,8 +52,11 @@ def runs_of(given: Iterable[Any]) -> Iterator[StoredRun]:
         try:
             yield run_of(one)
         except StoreError as error:
-            id = one.get("id") if isinstance(one, Mapping) else None
-            _log.warning("run_unreadable run=%r reason=%r", id, error.message)
+            _log_unreadable(one.get("id") if isinstance(one, Mapping) else None, error)
+
+
+def _log_unreadable(id: Any, error: StoreError) -> None:
+    _log.warning("run_unreadable run=%r reason=%r", id, error.message)
 
 
 def _made(cls: type[T], given: Mapping[str, Any]) -> T:
@@ -97,6 +100,21 @@ def flags_of(there: StoredRun | None, worker: str) -> RunFlags:
     if there is None or there.worker != worker:
         return LOST
     return RunFlags(is_cancelled=there.is_cancelled)
+
+
+def all_flags(
+    found: Mapping[str, T | None], read: Callable[[T], StoredRun], worker: str
+) -> dict[str, RunFlags]:
+    """What the worker learns of runs that were looked for, by their ids; `read` reads what was found of one.
+    One that cannot be read is told to the log, and hides none of the others.
+    """
+    flags = {}
+    for id, kept in found.items():
+        try:
+            flags[id] = flags_of(None if kept is None else read(kept), worker)
+        except StoreError as error:
+            _log_unreadable(id, error)
+    return flags
 
 
 def postponed(run: StoredRun, until: float, problem: str, is_parked: bool) -> StoredRun:

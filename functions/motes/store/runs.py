@@ -158,6 +158,12 @@ class RunStore(Protocol):
         """Renew the lease of that worker."""
         ...
 
+    async def flags(self, ids: Sequence[str], *, worker: str) -> Mapping[str, RunFlags]:
+        """What that worker would learn of these runs if he renewed their leases, which stay as they are; by
+        their ids. One that cannot be read is left out, and told to the log.
+        """
+        ...
+
     async def claim(self, run: StoredRun, *, worker: str, until: float, now: float) -> StoredRun | None:
         """Take a run whose lease has run out, and give it as it is then; None where another was faster, or
         the run is gone.

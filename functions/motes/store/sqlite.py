@@ -17,6 +17,7 @@ from motes.errors import StoreError
 from motes.particles import UpstreamHandle
 from motes.store.run_fields import (
     KEEP_SECONDS,
+    all_flags,
     checked,
     fields_of,
     flags_of,
@@ -105,6 +106,11 @@ class SqliteRuns:
     async def renew(self, id: str, *, worker: str, until: float) -> RunFlags:
         """See `RunStore`."""
         return await self._as_worker(id, worker, lambda run: replace(run, lease_until=until))
+
+    async def flags(self, ids: Sequence[str], *, worker: str) -> Mapping[str, RunFlags]:
+        """See `RunStore`."""
+        found = await self._file.do(lambda db: _rows(db, ids))
+        return all_flags(dict.fromkeys(ids) | found, _run_in, worker)
 
     async def claim(self, run: StoredRun, *, worker: str, until: float, now: float) -> StoredRun | None:
         """See `RunStore`."""
@@ -222,6 +228,13 @@ def _read(db: "Connection", id: str) -> StoredRun | None:
 def _run_in(raw: Any) -> StoredRun:
     """The run that stands in a row. A run that goes on is looked at every second, and mostly is the same."""
     return run_of(_fields(raw))
+
+
+def _rows(db: "Connection", ids: Sequence[str]) -> dict[str, Any]:
+    """What stands in the rows of those runs that are there."""
+    places = ", ".join("?" * len(ids))
+    asked = f"SELECT id, fields FROM runs WHERE id IN ({places})"  # noqa: S608 (our words)
+    return dict(db.execute(asked, ids))
 
 
 def _runs(db: "Connection", asked: str, values: tuple[Any, ...]) -> list[StoredRun]:
