@@ -91,6 +91,39 @@ async def test_a_gateway_that_is_shut_down_says_so_to_who_hears_words(tmp_path, 
         assert told.count(b"terminationReason") == (FORMS[form][0] == PARTICLES)
 
 
+@pytest.mark.parametrize("is_silent", [True, False], ids=["a silent vendor", "a vendor that goes on"])
+@forms
+@live
+async def test_a_server_that_stops_lets_no_stream_go_without_its_end(tmp_path, form, is_silent):
+    async with live_stand(tmp_path, grace=0.05) as stand:
+        client, call = await talking(stand, form)
+        asyncio.get_running_loop().let_go()
+        stand.server.stop()
+        rest = asyncio.create_task(client.rest())
+        while not (is_silent or rest.done()):
+            call.say(said(10))
+            await asyncio.wait({rest}, timeout=0.005)
+        told = await rest
+        await call.gone()
+        assert client.is_whole
+        assert len(lines_with(b"the gateway was shut down", told)) == 1
+        assert told.count(b"terminationReason") == (FORMS[form][0] == PARTICLES)
+        assert (b"[DONE]" in told) == (FORMS[form][0] == CHAT)
+
+
+@live
+async def test_a_server_that_stops_lets_a_stream_end_by_itself_in_its_grace(tmp_path):
+    async with live_stand(tmp_path) as stand:
+        client, call = await talking(stand, "chat")
+        asyncio.get_running_loop().let_go()
+        stand.server.stop()
+        call.say(*FINISH, end=True)
+        told = await client.rest()
+        assert client.is_whole
+        assert b"shut down" not in told
+        assert b'"finish_reason":"stop"' in told
+
+
 @pytest.mark.parametrize("form", ["chat", "lines"])
 @live
 async def test_a_client_that_leaves_closes_his_vendors_line_and_what_he_had_is_counted(tmp_path, form):

@@ -106,7 +106,7 @@ def _child(order: dict[str, Any], listener: socket.socket) -> None:
     settings = load_settings(environ, home)
     policy = Policy(http=Backoff(1, 0.0), connection=Backoff(1, 0.0))
     gateway = open_gateway(settings, environ, observer=LogObserver(), policy=policy)
-    asyncio.run(serve(create_app(gateway), listener, lambda: None))
+    asyncio.run(serve(create_app(gateway), listener, lambda: None, gateway.runs.stop))
     os._exit(0)
 
 

@@ -276,14 +276,15 @@ class Stand:
 
 
 @asynccontextmanager
-async def live_stand(home, dialect="openai-chat", toml="", policy=ONCE, **environ):
-    """A gateway as `motes serve` has it, with the vendor `fake`, on the running loop."""
+async def live_stand(home, dialect="openai-chat", toml="", policy=ONCE, grace=3.0, **environ):
+    """A gateway as `motes serve` has it, with the vendor `fake`, on the running loop; `grace` is in seconds."""
     listener, started = bind(), asyncio.Event()
     async with live_vendor() as vendor:
         (home / "motes.toml").write_text(toml + vendor_row(vendor.url, dialect=dialect))
         environ = {"MOTES_HOME": str(home), "MOTES_API_KEY": KEY, "MOTES_PRICE_LIST": "none", **environ}
         gateway = open_gateway(load_settings(environ, home), environ, observer=LogObserver(), policy=policy)
-        server = LocalServer(create_app(gateway, is_always_on=True), started.set)
+        app = create_app(gateway, is_always_on=True)
+        server = LocalServer(app, started.set, gateway.runs.stop, grace=grace)
         # Signals are the test runner's.
         server.capture_signals = nullcontext
         serving = asyncio.create_task(server.serve([listener]))

@@ -111,7 +111,8 @@ async def _serve(settings: "Settings", listener: "socket.socket", terminal: "Ter
         url, model = base_url(listener), settings.default_model or _MODEL
         greeting = [f"motes serves at  {url}", *_key_lines(secret, words), "Try it:"]
         greeting.append(f"  {_curl(url, secret or '$' + _VARIABLE, model)}")
-        await serve(create_app(gateway, is_always_on=True), listener, partial(_begun, terminal, greeting))
+        app, ready = create_app(gateway, is_always_on=True), partial(_begun, terminal, greeting)
+        await serve(app, listener, ready, gateway.runs.stop)
 
 
 def _begun(terminal: "Terminal", greeting: list[str]) -> None:

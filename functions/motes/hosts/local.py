@@ -21,8 +21,10 @@ from motes.hosts.bounded_head import BoundedHeadProtocol
 
 LOOPBACK: Final = "127.0.0.1"
 _KEEP_ALIVE_SECONDS: Final = 75
-# What a stop grants to streams that are still open.
-_FAREWELL_SECONDS: Final = 3
+# What a stop grants to streams that are still open, and then to their last words: a run looks about once in
+# a second, however silent its vendor.
+_GRACE_SECONDS: Final = 3.0
+_FAREWELL_SECONDS: Final = 2.0
 _START_SECONDS: Final = 20.0
 
 
@@ -73,11 +75,20 @@ def base_url(listener: socket.socket) -> str:
 
 
 class LocalServer(uvicorn.Server):
-    """uvicorn, set up for long streams; `ready` is called once it serves. It looks every `tick` seconds at
-    the date it writes.
+    """uvicorn, set up for long streams; `ready` is called once it serves. Told to stop it gives streams
+    `grace` seconds to end by themselves, then calls `farewell`, which has them end in good order, and cuts
+    off what is open two seconds later. It looks every `tick` seconds at the date it writes.
     """
 
-    def __init__(self, app: ASGIApp, ready: Callable[[], None], tick: float = 1.0) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        ready: Callable[[], None],
+        farewell: Callable[[], None] | None = None,
+        *,
+        grace: float = _GRACE_SECONDS,
+        tick: float = 1.0,
+    ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -90,10 +101,13 @@ class LocalServer(uvicorn.Server):
                 # Nothing here asks where a request comes from.
                 proxy_headers=False,
                 timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-                timeout_graceful_shutdown=_FAREWELL_SECONDS,
+                # uvicorn hands it to a wait that takes any number.
+                timeout_graceful_shutdown=grace + _FAREWELL_SECONDS,  # type: ignore[arg-type]
             )
         )
         self._ready = ready
+        self._farewell = farewell
+        self._grace = grace
         self._tick = tick
         self._loop: asyncio.AbstractEventLoop | None = None
         self._told_to_stop = asyncio.Event()
@@ -130,6 +144,15 @@ class LocalServer(uvicorn.Server):
             self._ready()
             undo.pop_all()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """See uvicorn, which cuts streams off. Here they are told before."""
+        timer = None
+        if self._farewell is not None:
+            timer = asyncio.get_running_loop().call_later(self._grace, self._farewell)
+        await super().shutdown(sockets)
+        if timer is not None:
+            timer.cancel()
+
 
 def run_here(work: Coroutine[Any, Any, None]) -> None:
     """Run it to its end, on uvloop where that is installed: it needs half the time for a request."""
@@ -137,9 +160,11 @@ def run_here(work: Coroutine[Any, Any, None]) -> None:
         runner.run(work)
 
 
-async def serve(app: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> None:
-    """Serve until the process is told to stop."""
-    await LocalServer(app, ready).serve([listener])
+async def serve(
+    app: ASGIApp, listener: socket.socket, ready: Callable[[], None], farewell: Callable[[], None]
+) -> None:
+    """Serve until the process is told to stop; see `LocalServer`."""
+    await LocalServer(app, ready, farewell).serve([listener])
 
 
 @contextmanager

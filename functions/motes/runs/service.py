@@ -309,10 +309,16 @@ class Runs:
         """Wait until the runs that are over are settled, but not for long."""
         await self._settling.done(within)
 
-    async def close(self) -> None:
-        """End what goes on here: what lives on at a vendor is left for another process to take up."""
+    def stop(self) -> None:
+        """Have all end that goes on here, each with its last words, within some seconds. What lives on at a
+        vendor is left for another process to take up.
+        """
         for live in self.keeper.runs.values():
             live.stop = live.stop or ("cancelled" if live.record.is_cancelled else "shutdown")
+
+    async def close(self) -> None:
+        """End what goes on here, and wait for it."""
+        self.stop()
         # A server that stops has cancelled who reads a run, and closes before he had his turn.
         for _ in range(_TURNS):
             await asyncio.sleep(0)
