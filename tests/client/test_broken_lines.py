@@ -127,12 +127,15 @@ async def test_where_nobody_knows_whether_a_run_has_begun_it_is_not_begun_twice(
 
 
 async def test_a_gateway_that_is_not_there_is_told_as_such() -> None:
-    async with AsyncClient("http://127.0.0.1:9", "k", patience=QUICK) as client:
+    async with AsyncClient("http://me:very-secret@127.0.0.1:9", "k", patience=QUICK) as client:
         stream = client.stream("Hi", model="r")
         came = [one async for one in stream]
         assert sum(isinstance(one, p.RetryReset) for one in came) == QUICK.attempts
         assert stream.message.error is not None
         assert stream.message.error.code == "gateway_unreachable"
+        # Whoever reads it knows where to look, and nothing that he should not.
+        assert "the gateway at http://127.0.0.1:9 could not be reached" in stream.message.error.message
+        assert "very-secret" not in repr(stream.message)
 
 
 async def test_a_restart_is_allowed_by_the_caller_and_voids_what_he_has(

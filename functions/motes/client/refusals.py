@@ -105,11 +105,21 @@ def unreached(failure: Exception) -> Broken:
     elif hopeless:
         what = "the request cannot be sent: check the base URL and the key"
     elif isinstance(failure, httpx.TimeoutException):
-        what = "no connection to the gateway in time"
+        what = f"no connection to the gateway{_where(failure)} in time"
     else:
-        what = f"the gateway could not be reached ({type(failure).__name__})"
+        what = f"the gateway{_where(failure)} could not be reached ({type(failure).__name__})"
     error = VendorError(message=what, kind="server_error", code="gateway_unreachable", retryable=not hopeless)
     return Broken(error, "dispatch-fetch", sent=not isinstance(failure, _NEVER_SENT), is_final=hopeless)
+
+
+def _where(failure: Exception) -> str:
+    """Which one was asked. Without a user's name and password, which an address may have."""
+    try:
+        url = failure.request.url if isinstance(failure, httpx.RequestError) else None
+    except RuntimeError:
+        # Nobody said what was being sent.
+        url = None
+    return "" if url is None else f" at {url.scheme}://{url.netloc.decode('ascii')}"
 
 
 def cut(failure: Exception | None = None) -> Broken:
