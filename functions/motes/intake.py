@@ -23,8 +23,8 @@ def parse_request(data: bytes | Mapping[str, Any]) -> ChatRequest:
     if isinstance(data, bytes):
         try:
             data = jsontext.loads(data)
-        except ValueError:
-            raise InvalidRequest("the request body is not valid JSON", code="invalid_json") from None
+        except ValueError as error:
+            raise not_json(error) from None
     if not isinstance(data, _OBJECTS):
         raise InvalidRequest("the request body must be a JSON object", code="invalid_json")
     try:
@@ -33,6 +33,11 @@ def parse_request(data: bytes | Mapping[str, Any]) -> ChatRequest:
         raise _explained(error) from None
     _check(request)
     return request
+
+
+def not_json(error: ValueError) -> InvalidRequest:
+    """How a body is refused that is no JSON."""
+    return InvalidRequest(f"the request body is not valid JSON{jsontext.place(error)}", code="invalid_json")
 
 
 def _explained(error: ValidationError) -> InvalidRequest:

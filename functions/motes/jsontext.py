@@ -40,6 +40,13 @@ def _loads_tolerantly(text: str | bytes) -> Any:
         raise TooDeep("JSON nested too deeply") from None
 
 
+def place(error: ValueError) -> str:
+    """Where a text is no JSON, to go behind "not valid JSON"; nothing of the text."""
+    if not isinstance(error, json.JSONDecodeError):
+        return ""
+    return f" at line {error.lineno}, column {error.colno}" if error.doc.strip() else ": it is empty"
+
+
 def dumps(value: Any) -> str:
     """Compact JSON text of a value; a lone surrogate becomes U+FFFD, since UTF-8 cannot carry it."""
     return dump_bytes(value).decode()

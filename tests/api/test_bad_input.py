@@ -61,6 +61,23 @@ def caller(tmp_path_factory):
         yield made
 
 
+PLACES = {
+    b"": ": it is empty",
+    b" \n": ": it is empty",
+    b"{": " at line 1, column 2",
+    b'{"model": "fake/m",\n "messages": [,]}': " at line 2, column 15",
+    b'{"a": very-secret}': " at line 1, column 7",
+}
+
+
+@pytest.mark.parametrize("body", PLACES)
+def test_who_sends_no_json_hears_where_it_is_none_and_not_what_stands_there(caller, body):
+    response = caller.post(CHAT, content=body, headers={"content-type": "application/json"})
+    error = response.json()["error"]
+    assert error["message"] == f"the request body is not valid JSON{PLACES[body]}"
+    assert error["code"] == "invalid_json"
+
+
 def check(response, status, code):
     assert response.status_code == status
     error = response.json()["error"]

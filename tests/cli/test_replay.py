@@ -300,7 +300,7 @@ def test_what_cannot_be_read_is_a_row_in_its_place_and_the_exit_status(
         ("nowhere", "No such file or directory"),
         ("empty", "meta.json: No such file or directory"),
         ("bodiless", "a recording is a folder with response.bin, and this one has none"),
-        ("unjson", "meta.json: is not valid JSON"),
+        ("unjson", "meta.json: is not valid JSON at line 1, column 2"),
         ("list", "meta.json: holds no JSON object"),
         ("kind", "meta.json: chunks must be a list"),
     ],

@@ -17,7 +17,7 @@ from motes.api.choices import TABLE
 from motes.api.hybrid import as_chat
 from motes.chat import ChatRequest
 from motes.errors import InvalidRequest
-from motes.intake import parse_request
+from motes.intake import not_json, parse_request
 
 _DISCARDED_BYTES: Final = 64 * 1024 * 1024
 _DISCARD_SECONDS: Final = 3.0
@@ -99,12 +99,12 @@ def understand(body: bytes, content_type: str, max_messages: int) -> ChatRequest
         data = jsontext.loads(body)
     except jsontext.TooDeep:
         raise InvalidRequest("the request body is nested too deeply", code="too_deep") from None
-    except ValueError:
+    except ValueError as error:
         if content_type and not any(mark in content_type.lower() for mark in _JSON):
             raise HTTPException(
                 415, "the request body must be JSON (content-type: application/json)"
             ) from None
-        raise InvalidRequest("the request body is not valid JSON", code="invalid_json") from None
+        raise not_json(error) from None
     data = as_chat(data)
     messages = data.get("messages") if isinstance(data, dict) else None
     if isinstance(messages, list) and len(messages) > max_messages:

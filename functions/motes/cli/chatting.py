@@ -132,8 +132,8 @@ def _base(path: str | None) -> dict[str, Any]:
         return {}
     try:
         base = jsontext.loads(Path(path).read_bytes())
-    except ValueError:
-        raise InvalidRequest(f"{path}: is not valid JSON") from None
+    except ValueError as error:
+        raise InvalidRequest(f"{path}: is not valid JSON{jsontext.place(error)}") from None
     if not isinstance(base, dict) or not isinstance(base.get("messages", []), list):
         raise InvalidRequest(f"{path}: holds no chat request")
     base = {**base, "messages": base.get("messages", [])}

@@ -91,8 +91,8 @@ def _chat(path: str | None) -> Mapping[str, Any]:
         return FIXED
     try:
         chat = jsontext.loads(Path(path).read_bytes())
-    except ValueError:
-        raise InvalidRequest(f"{path}: is not valid JSON") from None
+    except ValueError as error:
+        raise InvalidRequest(f"{path}: is not valid JSON{jsontext.place(error)}") from None
     parse_request(chat)
     return dict(chat)
 

@@ -86,8 +86,8 @@ def _meta(folder: Path) -> Mapping[str, Any]:
     data = _inner(folder, "meta.json")
     try:
         meta = jsontext.loads(data)
-    except ValueError:
-        raise Unreadable("meta.json: is not valid JSON") from None
+    except ValueError as error:
+        raise Unreadable(f"meta.json: is not valid JSON{jsontext.place(error)}") from None
     if not isinstance(meta, dict):
         raise Unreadable("meta.json: holds no JSON object")
     return meta
