@@ -233,10 +233,24 @@ async def test_who_had_more_than_the_journal_of_a_killed_process_is_told_that_th
     stand, run, got = await told(tmp_path, "openai")
     await stand.gateway.runs.settled()
     torn(stand, run, got, state="running", outcome=None, worker="gone", lease_until=0.0, handle=None)
-    # The journal goes on with an issue and an end, where he has two pieces of the answer.
-    for _ in range(2):
-        _, _, rest = await stand.ask("GET", f"/v1/runs/{run}/particles?after=6", stand.owner)
-        issue, end = lines_of(rest)
+    # The journal goes on with an issue and an end, where he has two pieces of the answer, or more.
+    for after in (6, 6, 5, 7, 20):
+        _, _, rest = await stand.ask("GET", f"/v1/runs/{run}/particles?after={after}", stand.owner)
+        *_, issue, end = lines_of(rest)
         assert ("run_abandoned" in str(issue), end["cg"]) == (True, "end")
         await stand.gateway.runs.settled()
-    assert (await stand.ask("GET", f"/v1/runs/{run}/particles?after=7", stand.owner))[0] == 400
+
+
+@pytest.mark.parametrize("after", [4, 5, 6, 7, 20])
+@in_virtual_time
+async def test_who_had_more_chunks_than_the_journal_of_a_killed_process_is_told_so(tmp_path, after):
+    stand, run, got = await told(tmp_path, "openai")
+    await stand.gateway.runs.settled()
+    torn(stand, run, got, state="running", outcome=None, worker="gone", lease_until=0.0, handle=None)
+    path = f"/v1/chat/completions/{run}?starting_after={after}"
+    # The first of them has the run taken up, and the second finds it over.
+    for _ in range(2):
+        status, _, rest = await stand.ask("GET", path, stand.owner)
+        issue, done = events_of(rest)
+        assert (status, b"run_abandoned" in issue, b"[DONE]" in done) == (200, True, True)
+        await stand.gateway.runs.settled()

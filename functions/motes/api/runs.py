@@ -31,6 +31,7 @@ from motes.egress.reply import Reply, signature_format
 from motes.errors import InvalidRequest
 from motes.executor.run import Batch, Options
 from motes.runs.following import Follower, Mode
+from motes.runs.live import is_abandonment
 from motes.runs.orders import Means
 from motes.settings import ReasoningField
 from motes.store.runs import StoredRun
@@ -82,7 +83,7 @@ async def _particles(gateway: Gateway, scope: Scope, receive: Receive, send: Sen
     after = _position(query, headers, "after")
     if after.events:
         raise _bad("after", "must be the number of a particle")
-    _reach(gateway, run, after, "after")
+    await _reach(gateway, run, after, "after")
     events = "text/event-stream" in headers.get("accept", "").lower()
     encoder = EventEncoder(after.particles) if events else LineEncoder(after.particles)
     follower = Follower(gateway.runs, run, after.particles, _means(gateway, scope, run.id))
@@ -95,16 +96,34 @@ async def _chunks(gateway: Gateway, scope: Scope, receive: Receive, send: Send) 
     """`GET /v1/chat/completions/{id}?starting_after=n`: the same as OpenAI's chunks."""
     run = await _run(gateway, scope)
     after = _position(QueryParams(scope["query_string"]), headers_of(scope), "starting_after")
-    _reach(gateway, run, after, "starting_after")
+    await _reach(gateway, run, after, "starting_after")
     encoder = NumberedChunks(ChunkEncoder(_reply(run, gateway)), after)
     # From its start: what comes next on this wire depends on all that came before.
     source = Follower(gateway.runs, run, 0, _means(gateway, scope, run.id)).batches()
     if run.state == "finished":
         source = _without_void(source, after)
+    source = _abandoned_behind(source, after.particles)
     writer = StreamWriter(send, encoder, gateway.silence, scope)
     await while_present(
         receive, _poured(writer, _EVENT_STREAM, source), scope[REQUEST_ID], scope.get(DEPARTURE)
     )
+
+
+async def _abandoned_behind(source: AsyncGenerator[Batch, None], place: int) -> AsyncGenerator[Batch, None]:
+    """A run as it is; where it was abandoned before that place, its last words come behind it. A process that
+    was killed may have told more than it wrote.
+    """
+    told = 0
+    async with aclosing(source):
+        async for batch in source:
+            words = [one for one in batch if not isinstance(one, p.Heartbeat)]
+            at = next((at for at, one in enumerate(words) if is_abandonment(one)), None)
+            if at is None or told + at >= place:
+                yield batch
+            else:
+                # What has no words on this wire keeps the numbers of what follows.
+                yield [*words[:at], *[p.Unknown({})] * (place - told - at), *words[at:]]
+            told += len(words)
 
 
 async def _without_void(source: AsyncGenerator[Batch, None], after: Position) -> AsyncGenerator[Batch, None]:
@@ -251,12 +270,11 @@ def _position(query: QueryParams, headers: Mapping[str, str], name: str) -> Posi
     return found
 
 
-def _reach(gateway: Gateway, run: StoredRun, after: Position, name: str) -> None:
+async def _reach(gateway: Gateway, run: StoredRun, after: Position, name: str) -> None:
     """Refuse a place that the run never came to, where that is known: what follows it would be nothing, and
-    nothing looks like an answer. Raises InvalidRequest.
+    nothing looks like an answer. Raises InvalidRequest or StoreError.
     """
-    is_known = run.id in gateway.runs.keeper.runs or (run.is_resumable and run.state == "finished")
-    if is_known and after.particles > run.last_seq:
+    if after.particles > run.last_seq and await gateway.runs.has_told_all(run):
         raise _bad(name, f"what is kept of the run ends at {run.last_seq}")
 
 

@@ -14,7 +14,7 @@ from motes.errors import StoreError, VendorError
 from motes.executor.run import Batch
 from motes.runs.attending import attended
 from motes.runs.departure import Departure
-from motes.runs.live import ABANDONED, LiveRun
+from motes.runs.live import ABANDONED, LiveRun, is_abandonment
 from motes.runs.orders import Means
 from motes.runs.pages import Reading
 from motes.runs.service import OPEN, Runs
@@ -40,7 +40,7 @@ class Follower:
         self._reading = Reading(after)
         self._wait = _FIRST_WAIT
         self._failures = 0
-        self._has_ended = False
+        self._has_told = self._has_ended = False
         self._tape: Tape | None = None
 
     async def batches(self, mode: Mode | None = None) -> AsyncGenerator[Batch, None]:
@@ -48,8 +48,9 @@ class Follower:
         source = self._asked(mode) if mode is not None else self._followed()
         async with aclosing(source):
             async for batch in source:
-                self._has_ended = self._has_ended or any(isinstance(one, p.End) for one in batch)
-                yield batch
+                news = batch if self._has_told else await self._first(batch)
+                self._has_ended = self._has_ended or any(isinstance(one, p.End) for one in news)
+                yield news
         if not self._has_ended and not await self._had_all():
             yield _cut()
         elif self._reading.is_over and self._runs.is_open(self._run):
@@ -57,21 +58,33 @@ class Follower:
             with suppress(StoreError):
                 await self._runs.take(self._run, self._means)
 
+    async def _first(self, batch: Batch) -> Batch:
+        """The first that is told, where it is more than a heartbeat."""
+        kinds = [type(one) for one in batch if not isinstance(one, p.Heartbeat)]
+        self._has_told = bool(kinds)
+        if kinds == [p.End] and any(map(is_abandonment, await self._last_words())):
+            # He had a piece of the answer where it is said now that the run was abandoned.
+            return _cut()
+        return batch
+
     async def _had_all(self) -> bool:
         """Whether the reader came with the whole of a run that is over, its end included. Where a process was
         killed he may have had more than its journal: then other words stand at his place.
         """
+        at, tape = self._reading.at, self._tape
+        if at != (self._run.last_seq if tape is None else tape.last):
+            return False
         words = await self._last_words()
-        return any(isinstance(one, p.End) for one in words) and not any(map(_is_abandonment, words))
+        return any(isinstance(one, p.End) for one in words) and not any(map(is_abandonment, words))
 
     async def _last_words(self) -> Batch:
-        """The last two particles of a run that ends where the reader stands, if it does."""
-        run, tape, at = self._run, self._tape, self._reading.at
+        """The last two particles of a run that is over, if they are to be had."""
+        run, tape = self._run, self._tape
         if tape is not None:
-            return tape.particles[-2:] if tape.last == at else []
-        if not run.is_resumable or run.state != "finished" or not 0 < run.last_seq == at:
+            return tape.particles[-2:]
+        if not run.is_resumable or run.state != "finished":
             return []
-        before = max(0, at - 2)
+        before = max(0, run.last_seq - 2)
         with suppress(StoreError):
             return Reading(before).taken(await self._runs.desk.store.pages(run.id, after=before, limit=2))
         return []
@@ -147,11 +160,6 @@ class Follower:
             return None if taken is None or tape is None else self._attended(taken, tape)
         reads_vendor = found.handle is not None and not found.is_resumable
         return self._asked("replay") if reads_vendor else None
-
-
-def _is_abandonment(particle: p.Particle) -> bool:
-    error = particle.error if isinstance(particle, p.Issue) else None
-    return error is not None and error.code == ABANDONED
 
 
 def _cut() -> Batch:

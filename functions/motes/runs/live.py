@@ -63,6 +63,8 @@ class LiveRun:
         self.issue: p.Issue | None = None
         self.metrics: p.Metrics | None = None
         self.is_handed_over = False
+        self.is_taken = False
+        """Whether it was another process's before, which may have told more than it wrote."""
         self._hidden = hidden
         self._lane = lane
         self._cut: p.Issue | None = None
@@ -228,6 +230,12 @@ class LiveRun:
         self.seq += 2
         self.issue, self.end = issue, end
         return [issue, end]
+
+
+def is_abandonment(particle: p.Particle) -> bool:
+    """Whether it says that the run's process was gone."""
+    error = particle.error if isinstance(particle, p.Issue) else None
+    return error is not None and error.code == ABANDONED
 
 
 def is_cut(issue: p.Issue) -> bool:

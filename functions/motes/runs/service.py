@@ -24,7 +24,7 @@ from motes.executor.run import Batch, Lane, Options
 from motes.runs.attending import attended
 from motes.runs.books import Books, NoBooks
 from motes.runs.keeper import Keeper
-from motes.runs.live import ABANDONED, LiveRun
+from motes.runs.live import ABANDONED, LiveRun, is_abandonment
 from motes.runs.orders import Means, Order
 from motes.runs.record import Desk, Record
 from motes.runs.settling import Settling
@@ -185,11 +185,23 @@ class Runs:
         live = self.keeper.of(run.id, run.owner)
         if live is not None or not run.is_resumable:
             return live.metrics if live is not None else None
+        tail = await self._tail(run)
+        return next((one for one in reversed(tail) if isinstance(one, p.Metrics)), None)
+
+    async def has_told_all(self, run: StoredRun) -> bool:
+        """Whether nobody can have more of the run than is known of it here. Raises StoreError."""
+        live = self.keeper.of(run.id, run.owner)
+        if live is not None:
+            return not live.is_taken
+        is_over = run.is_resumable and run.state == "finished"
+        return is_over and not any(map(is_abandonment, await self._tail(run)))
+
+    async def _tail(self, run: StoredRun) -> Batch:
+        """The last particles of a journal. Raises StoreError."""
         from motes.runs.pages import Reading
 
         after = max(0, run.last_seq - _TAIL)
-        tail = Reading(after).taken(await self.desk.store.pages(run.id, after=after, limit=_PAGES))
-        return next((one for one in reversed(tail) if isinstance(one, p.Metrics)), None)
+        return Reading(after).taken(await self.desk.store.pages(run.id, after=after, limit=_PAGES))
 
     async def list(self, owner: str | None, limit: int, before: float | None) -> Sequence[StoredRun]:
         """The newest runs of an owner. Raises StoreError."""
@@ -211,6 +223,7 @@ class Runs:
         tape = await self._rewound(claimed)
         secret = means.secret
         live = LiveRun(record, seq=tape.last, tape=tape, secret=secret, hidden=secret)
+        live.is_taken = True
         self.desk.told("run_taken", run=run.id, vendor=run.vendor, last_seq=tape.last)
         if tape.end is not None:
             # It was over, and its process was gone before it could say so.
