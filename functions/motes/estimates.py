@@ -4,7 +4,7 @@ Pure. Rough on purpose: a tokenizer a model is not ours to keep. Must never stan
 vendor gave, and whatever is made of it is tagged.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -38,9 +38,8 @@ def prompt_estimate(request: "ChatRequest") -> Callable[[], int]:
 
 
 def _tokens(messages: Sequence[Any], tools: Sequence[Any]) -> int:
-    size = sum(sum(_sizes(message)) for message in messages)
-    described = (jsontext.dump_bytes(tool.model_dump(exclude_none=True)) for tool in tools)
-    return tokens_of(size + sum(map(len, described)))
+    described = [jsontext.dump_bytes(tool.model_dump(exclude_none=True)) for tool in tools]
+    return tokens_of(sum(map(_size, messages)) + sum(map(len, described)))
 
 
 def size_of(particle: p.Particle) -> int:
@@ -58,12 +57,13 @@ def size_of(particle: p.Particle) -> int:
             return 0
 
 
-def _sizes(message: Any) -> Iterator[int]:
-    yield _bytes(message.role)
-    yield _content(message.content)
-    for call in getattr(message, "tool_calls", None) or ():
+def _size(message: Any) -> int:
+    size = _bytes(message.role) + _content(message.content)
+    # No other message has any: a member of that name is its caller's own.
+    for call in (message.tool_calls or ()) if message.role == "assistant" else ():
         if call.function is not None:
-            yield _bytes(call.function.name) + _bytes(call.function.arguments)
+            size += _bytes(call.function.name) + _bytes(call.function.arguments)
+    return size
 
 
 def _content(content: str | Sequence[Any] | None) -> int:

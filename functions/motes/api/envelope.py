@@ -140,10 +140,8 @@ def _with_own(headers: Iterable[_RawHeader], scope: Scope) -> list[_RawHeader]:
         own.append((_RAW_RUN_ID, run.encode("latin-1")))
     for name, value in scope[ANSWER_HEADERS].items():
         own.append((name.encode("latin-1"), value.encode("latin-1")))
-    names, given = dict(own), list(headers)
-    if not names.keys().isdisjoint(dict(given)):
-        given = [header for header in given if header[0] not in names]
-    return given + own
+    names = {name for name, _ in own}
+    return [header for header in headers if header[0] not in names] + own
 
 
 def _log_request(scope: Scope, status: int, seconds: float) -> None:

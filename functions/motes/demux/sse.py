@@ -89,16 +89,17 @@ class SSEDemuxer:
         events, limit = data.split(b"\n\n"), self._limit
         rest = events.pop()
         for event in events:
-            head, mark, payload = event.rpartition(b"\ndata: ")
-            if mark:
-                is_plain, name = head.startswith(b"event: ") and _LF not in head, head[7:]
+            if _LF not in event:
+                is_plain, payload, name = event.startswith(b"data: "), event[6:], None
             else:
-                is_plain, payload, name = event.startswith(b"data: "), event[6:], b""
-            if is_plain and _LF not in payload and len(event) < limit:
+                head, _, payload = event.partition(b"\ndata: ")
+                is_plain = head.startswith(b"event: ") and _LF not in head and _LF not in payload
+                name = head[7:].decode("utf-8", "replace") if is_plain else None
+            if is_plain and len(event) < limit:
                 # As `_give` does it.
                 text = payload.decode("utf-8", "replace")
                 if text.strip():
-                    out.append(WireEvent(text, name.decode("utf-8", "replace") if mark else None, self._id))
+                    out.append(WireEvent(text, name, self._id))
             else:
                 self._split(event + b"\n\n", out)
                 if self.error is not None:

@@ -86,6 +86,6 @@ def unless_json(framing: Framing) -> Callable[[bytes], Framing | None]:
     def choose(head: bytes) -> Framing | None:
         if not head:
             return None
-        return WholeDemuxer if head[:1] in b"{[" else framing
+        return WholeDemuxer if head.startswith((b"{", b"[")) else framing
 
     return choose

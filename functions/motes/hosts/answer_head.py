@@ -1,11 +1,11 @@
-"""The head of a streamed answer on uvicorn's way to the socket, each of its lines looked at once and not with
-every answer.
+"""The head of a streamed answer on uvicorn's way to the socket, each of its lines looked at when it is another
+than in the answer before, and not with every answer.
 
 Must never write another byte than uvicorn would: what it would refuse, or do otherwise, is left to it.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from uvicorn.protocols.http.httptools_impl import (
@@ -18,6 +18,9 @@ from uvicorn.protocols.http.httptools_impl import (
 # Those that say how an answer is framed and what comes after it.
 _ABOUT_THE_FRAME: Final = frozenset({b"content-length", b"transfer-encoding", b"connection"})
 _OK: Final = STATUS_LINE[200]
+_MOST: Final = 128
+_latest: Final = dict[bytes, tuple[bytes, bytes]]()
+"""By the name of a header: its value in the answer before, and its line."""
 
 
 def begin(cycle: RequestResponseCycle, status: int, headers: Sequence[tuple[bytes, bytes]]) -> bool:
@@ -31,23 +34,29 @@ def begin(cycle: RequestResponseCycle, status: int, headers: Sequence[tuple[byte
         or cycle.scope["method"] == "HEAD"
     ):
         return False
-    lines = list(map(_line, cycle.default_headers))
-    lines += map(_line, headers)
-    if None in lines:
-        return False
+    told = [_OK]
+    for name, value in chain(cycle.default_headers, headers):
+        known = _latest.get(name)
+        line = known[1] if known is not None and known[0] == value else _line(name, value)
+        if line is None:
+            return False
+        told.append(line)
     cycle.response_started = cycle.chunked_encoding = True
     cycle.waiting_for_100_continue = False
     closing = b"" if cycle.keep_alive else b"connection: close\r\n"
-    # None is among them only where it was found.
-    told: list[bytes] = [_OK, *lines, closing, b"transfer-encoding: chunked\r\n\r\n"]  # type: ignore[list-item]
-    cycle.transport.write(b"".join(told))
+    cycle.transport.write(b"".join([*told, closing, b"transfer-encoding: chunked\r\n\r\n"]))
     return True
 
 
-@lru_cache(maxsize=128)
-def _line(header: tuple[bytes, bytes]) -> bytes | None:
-    """The line of a header, if there is nothing more to it. Most are the same in every answer."""
-    name, value = header
-    if HEADER_RE.search(name) or HEADER_VALUE_RE.search(value) or name.lower() in _ABOUT_THE_FRAME:
+def _line(name: bytes, value: bytes) -> bytes | None:
+    """The line of a header, if there is nothing more to it."""
+    if HEADER_VALUE_RE.search(value):
         return None
-    return b"%b: %b\r\n" % (name.lower(), value)
+    if name not in _latest:
+        if HEADER_RE.search(name) or name.lower() in _ABOUT_THE_FRAME:
+            return None
+        if len(_latest) >= _MOST:
+            _latest.clear()
+    line = b"%b: %b\r\n" % (name.lower(), value)
+    _latest[name] = value, line
+    return line

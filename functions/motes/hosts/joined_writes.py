@@ -21,13 +21,24 @@ class JoinedWrites:
         self.write: Callable[[bytes], None] = transport.write
         """See asyncio. Mostly the transport's own: the pieces of a stream that is on its way lose no time."""
 
-    def __getattr__(self, name: str) -> Any:
-        """What is not about writing is the transport's own."""
-        return getattr(self._transport, name)
+    # What is not about writing is the transport's own: all that uvicorn asks of one that stays its own. With
+    # `__getattr__` each of these would be looked up, and so would all else.
 
     def is_closing(self) -> bool:
-        """See asyncio. Asked with every read and every answer, and so without the way of the others."""
+        """See asyncio."""
         return self._transport.is_closing()
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        """See asyncio."""
+        return self._transport.get_extra_info(name, default)
+
+    def pause_reading(self) -> None:
+        """See asyncio."""
+        self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        """See asyncio."""
+        self._transport.resume_reading()
 
     def join(self) -> None:
         """What is written next goes out together with all that is written in the same turn."""

@@ -13,13 +13,13 @@ _CONTENT: Final = frozenset({"parts", "role"})
 
 def plain_text(response: Any) -> str:
     """The text of a response, or nothing where there is anything else in it."""
-    if not response.keys() <= _RESPONSE:
+    if not _RESPONSE.issuperset(response):
         return ""
     candidate = _only(response.get("candidates"))
-    if not candidate.keys() <= _CANDIDATE or candidate.get("index") not in (None, 0):
+    if not _CANDIDATE.issuperset(candidate) or candidate.get("index") not in (None, 0):
         return ""
     content = candidate.get("content")
-    if type(content) is not dict or not content.keys() <= _CONTENT:
+    if type(content) is not dict or not _CONTENT.issuperset(content):
         return ""
     part = _only(content.get("parts"))
     text = part.get("text")

@@ -23,18 +23,18 @@ _DELTA: Final = frozenset({"content", "role", "refusal"})
 
 def plain_text(chunk: Any) -> str:
     """The text of a chunk that holds nothing else; most do. Nothing for any other, which is read whole."""
-    if type(chunk) is not dict or not chunk.keys() <= _CHUNK or chunk.get("usage") is not None:
+    if type(chunk) is not dict or not _CHUNK.issuperset(chunk) or chunk.get("usage") is not None:
         return ""
     choices = chunk.get("choices")
     if type(choices) is not list or len(choices) != 1 or chunk.get("object") == "error":
         return ""
     choice = choices[0]
-    if type(choice) is not dict or not choice.keys() <= _CHOICE or choice.get("finish_reason") is not None:
+    if type(choice) is not dict or not _CHOICE.issuperset(choice) or choice.get("finish_reason") is not None:
         return ""
     delta = choice.get("delta")
     if type(delta) is not dict or choice.get("index") != 0:
         return ""
-    if len(delta) != 1 and (not delta.keys() <= _DELTA or delta.get("refusal")):
+    if len(delta) != 1 and (not _DELTA.issuperset(delta) or delta.get("refusal")):
         return ""
     content = delta.get("content")
     return content if type(content) is str else ""

@@ -52,6 +52,8 @@ class Speech:
 
     def take(self) -> p.Audio | None:
         """The whole clip, once; None where there is no sound that can be read."""
+        if not (self._data or self._transcript):
+            return None
         sound = _decoded(self._data)
         label = "".join(self._transcript) or None
         self._data, self._transcript = [], []

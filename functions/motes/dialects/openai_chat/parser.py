@@ -164,7 +164,7 @@ class ChatParser:
         for piece in pieces_of(delta.get("content")):
             self._on_piece(piece, out)
         self._on_refusal(text(delta, "refusal"), out)
-        if not delta.keys() <= _SPOKEN:
+        if not _SPOKEN.issuperset(delta):
             self._calls.read(rows(delta, "tool_calls"), out)
             self._calls.read_legacy(inner(delta, "function_call"), out)
             self._on_attachments(delta, out)
