@@ -54,7 +54,18 @@ _SCHEMA: Final = (
 )
 _ROW: Final = "(?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _KEEP: Final = f"INSERT OR REPLACE INTO runs VALUES {_ROW}"  # noqa: S608 (our words)
-_ADD: Final = AddRows("INSERT INTO runs VALUES ", _ROW, " ON CONFLICT (id) DO NOTHING")
+_COLUMNS: Final = (
+    "id",
+    "owner",
+    "created",
+    "is_listed",
+    "state",
+    "due_at",
+    "lease_until",
+    "written",
+    "fields",
+)
+_ADD: Final = AddRows("INSERT INTO runs", _COLUMNS, " ON CONFLICT (id) DO NOTHING")
 
 Change = Callable[[StoredRun], StoredRun | None]
 
@@ -203,8 +214,10 @@ class SqliteRuns:
         return True
 
     def _row(self, run: StoredRun) -> tuple[Any, ...]:
-        values = (run.id, run.owner, run.created, run.is_listed, run.state, run.due_at, run.lease_until)
-        return (*values, self._now(), jsontext.dump_bytes(fields_of(run)))
+        # Of classes that sqlite3 takes as they are: of bytes and truth values it asks what they may stand for.
+        fields = bytearray(jsontext.dump_bytes(fields_of(run)))
+        values = (run.id, run.owner, run.created, int(run.is_listed), run.state, run.due_at, run.lease_until)
+        return (*values, self._now(), fields)
 
 
 def _make(db: "Connection", path: Path) -> None:

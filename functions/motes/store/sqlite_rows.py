@@ -2,13 +2,14 @@
 
 A statement costs more than a row of it: the thread that has it run gives the interpreter away and waits to
 have it again. One of a new size costs more still, since SQLite compiles it: there are few sizes, though one
-for each small number of rows, as most are. Must never hold anything but our own words: what a caller said is
-a value.
+for each small number of rows, as most are. A column that has no value in any of them is left out: of each None
+sqlite3 asks anew what it may stand for, which costs more than the rest of a row. Must never hold anything but
+our own words: what a caller said is a value.
 """
 
 from collections.abc import Sequence
-from functools import cache
-from itertools import chain
+from functools import lru_cache
+from itertools import chain, compress
 from typing import TYPE_CHECKING, Any, Final
 
 from motes.dataclass import dataclass
@@ -24,23 +25,29 @@ _MOST: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class AddRows:
-    """A statement for any number of rows: what stands before them, the places of one, what stands behind."""
+    """A statement for any number of rows: what stands before the names of the columns, these, and what stands
+    behind the rows.
+    """
 
     before: str
-    places: str
+    columns: tuple[str, ...]
     behind: str = ""
 
     def __call__(self, db: "Connection", rows: Sequence[tuple[Any, ...]]) -> None:
         """Write them."""
-        at = 0
-        while left := len(rows) - at:
+        at, most = 0, len(rows)
+        told = [column.count(None) < most for column in zip(*rows, strict=True)]
+        columns = tuple(compress(self.columns, told))
+        while left := most - at:
             size = left if left <= _FEW else min(_MOST, 1 << left.bit_length() - 1)
-            statement = _of_rows(size, self.before, self.places, self.behind)
-            db.execute(statement, list(chain.from_iterable(rows[at : at + size])))
+            statement = _of_rows(size, self.before, columns, self.behind)
+            values = [compress(row, told) for row in rows[at : at + size]]
+            db.execute(statement, list(chain.from_iterable(values)))
             at += size
 
 
-@cache
-def _of_rows(size: int, before: str, places: str, behind: str) -> str:
+@lru_cache(maxsize=256)
+def _of_rows(size: int, before: str, columns: tuple[str, ...], behind: str) -> str:
     """The statement for so many rows."""
-    return f"{before}{', '.join([places] * size)}{behind}"
+    places = f"({', '.join('?' * len(columns))})"
+    return f"{before} ({', '.join(columns)}) VALUES {', '.join([places] * size)}{behind}"

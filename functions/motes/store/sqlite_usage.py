@@ -40,7 +40,8 @@ _COLUMNS: Final = (
     "context",
 )
 _values: Final = attrgetter(*_COLUMNS)
-_LIST: Final = ", ".join(f'"{name}"' for name in _COLUMNS)
+_QUOTED: Final = tuple([f'"{name}"' for name in _COLUMNS])
+_LIST: Final = ", ".join(_QUOTED)
 _MAKE: Final = (
     """CREATE TABLE IF NOT EXISTS usage (
         run TEXT PRIMARY KEY, at REAL NOT NULL, "key" TEXT NOT NULL, vendor TEXT NOT NULL,
@@ -50,10 +51,7 @@ _MAKE: Final = (
     ) WITHOUT ROWID""",
     "CREATE INDEX IF NOT EXISTS usage_by_time ON usage (at, run)",
 )
-_ADD: Final = AddRows(
-    f"INSERT OR REPLACE INTO usage ({_LIST}) VALUES ",  # noqa: S608 (our words)
-    f"({', '.join('?' for _ in _COLUMNS)})",
-)
+_ADD: Final = AddRows("INSERT OR REPLACE INTO usage", _QUOTED)
 _READ: Final = f"SELECT {_LIST} FROM usage WHERE (at, run) > (?, ?) AND at < ? ORDER BY at, run LIMIT ?"  # noqa: S608 (our words)
 
 
