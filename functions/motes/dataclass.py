@@ -12,9 +12,8 @@ Only what motes uses: always slotted, no inheritance, no `__post_init__`, and of
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError
-from functools import cache, partial
-from itertools import compress
-from operator import attrgetter, is_not
+from functools import cache
+from operator import attrgetter
 from reprlib import recursive_repr
 from types import CodeType, FunctionType
 from typing import Any, Final, Literal, TypeVar, dataclass_transform
@@ -26,7 +25,7 @@ _NOT_COPIED: Final = frozenset({"__dict__", "__weakref__"})
 # From so many fields on it is faster to fill what is frozen while it is of a class that is not.
 _MANY: Final = 5
 _new: Final = object.__new__
-_is_known: Final = partial(is_not, None)
+_enter: Final = object.__dict__["__class__"].__set__
 
 
 class _Factory:
@@ -99,23 +98,27 @@ def members_of(value: object) -> dict[str, Any]:
 
 
 def known_of(value: object) -> dict[str, Any]:
-    """The same without those that are None, of what has two fields at least."""
+    """The same without those that are None."""
     cls: Any = type(value)
-    values = _getter(cls)(value)
-    # No step of ours for each field.
-    return dict(compress(zip(cls.__slots__, values, strict=True), map(_is_known, values)))
+    return _known(cls)(value)
 
 
 @cache
 def _members(cls: Any) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
     """The names of the fields, and what gives their values."""
     names: tuple[str, ...] = cls.__slots__
-    return names, _getter(cls) if len(names) > 1 else _state
+    return names, attrgetter(*names) if len(names) > 1 else _state
 
 
 @cache
-def _getter(cls: Any) -> Callable[[Any], tuple[Any, ...]]:
-    return attrgetter(*cls.__slots__)
+def _known(cls: Any) -> Callable[[Any], dict[str, Any]]:
+    """What gives the fields that are not None, in half the time that a loop over their names takes."""
+    lines = [f"if (found := value.{name}) is not None: known[{name!r}] = found" for name in cls.__slots__]
+    body = "\n ".join(["known = {}", *lines, "return known"])
+    room: dict[str, Any] = {}
+    exec(f"def known_of(value):\n {body}", room)  # noqa: S102 (names of our own fields)
+    known: Callable[[Any], dict[str, Any]] = room["known_of"]
+    return known
 
 
 @cache
@@ -171,7 +174,7 @@ def _init(
     owner: str, types: Mapping[str, Any], given: Mapping[str, Any], frozen: bool, kw_only: bool
 ) -> FunctionType:
     """The class's own `__init__`: that of its shape, with its names and defaults."""
-    names: dict[str, Any] = {"_set": object.__setattr__, "_FACTORY": _FACTORY}
+    names: dict[str, Any] = {"_enter": _enter, "_FACTORY": _FACTORY}
     defaults: dict[str, Any] = {}
     shape = ""
     for name in types:
@@ -223,7 +226,7 @@ def _shaped(shape: str, frozen: bool) -> CodeType:
         value = f"_make{at}() if _{at} is _FACTORY else _{at}" if kind == "f" else f"_{at}"
         lines.append(f"_set{at}(self, {value})" if frozen and not is_open else f"self._{at} = {value}")
     if is_open:
-        lines = ["_set(self, '__class__', _opened)", *lines, "self.__class__ = _made"]
+        lines = ["_enter(self, _opened)", *lines, "self.__class__ = _made"]
     arguments = ", ".join(["self", *(f"_{at}" for at in range(len(shape)))])
     source = f"def __init__({arguments}):\n " + "\n ".join(lines or ["pass"])
     code = compile(source, "<dataclass>", "exec")

@@ -1,4 +1,4 @@
-"""The head of a streamed answer on uvicorn's way to the socket, each of its lines looked at when it is another
+"""The head of a streamed answer on uvicorn's way to the socket: a line of it is looked at when it is another
 than in the answer before, and not with every answer.
 
 Must never write another byte than uvicorn would: what it would refuse, or do otherwise, is left to it.

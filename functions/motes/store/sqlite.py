@@ -214,7 +214,7 @@ class SqliteRuns:
         return True
 
     def _row(self, run: StoredRun) -> tuple[Any, ...]:
-        # Of classes that sqlite3 takes as they are: of bytes and truth values it asks what they may stand for.
+        # Of classes that sqlite3 takes as they are: of bytes and truth values it asks what they stand for.
         fields = bytearray(jsontext.dump_bytes(fields_of(run)))
         values = (run.id, run.owner, run.created, int(run.is_listed), run.state, run.due_at, run.lease_until)
         return (*values, self._now(), fields)

@@ -2,9 +2,9 @@
 
 A statement costs more than a row of it: the thread that has it run gives the interpreter away and waits to
 have it again. One of a new size costs more still, since SQLite compiles it: there are few sizes, though one
-for each small number of rows, as most are. A column that has no value in any of them is left out: of each None
-sqlite3 asks anew what it may stand for, which costs more than the rest of a row. Must never hold anything but
-our own words: what a caller said is a value.
+for each small number of rows, as most are. A column that has no value in any of them is left out: of each
+None sqlite3 asks anew what it may stand for, which costs more than the rest of a row. Must never hold
+anything but our own words: what a caller said is a value.
 """
 
 from collections.abc import Sequence
