@@ -146,8 +146,6 @@ def _with_own(headers: Iterable[_RawHeader], scope: Scope) -> list[_RawHeader]:
 
 def _log_request(scope: Scope, status: int, seconds: float) -> None:
     level = logging.DEBUG if scope["path"] == "/healthz" else logging.INFO
-    if not _log.isEnabledFor(level):
-        return
     line = logline(
         "request",
         method=scope["method"],

@@ -22,6 +22,7 @@ _OTHER: Final = "  %.0s"
 _WAYS: Final[Mapping[type, str]] = {str: "%s", int: "%d", float: "%.3f", NoneType: _NOTHING}
 _NAMELESS: Final = frozenset({_NOTHING, _OTHER})
 _is_plain: Final = re.compile(f"{_PLAIN}+").fullmatch
+_PLAIN_ONES: Final = bytes(filter(lambda sign: _is_plain(chr(sign)), range(128)))
 
 
 class LogLine:
@@ -42,13 +43,9 @@ class LogLine:
 
     def __str__(self) -> str:
         fields = self._given
-        values = tuple(fields.values())
-        form, told = _form(self.event, tuple(fields), tuple(map(type, values)))
-        # One look at all of it: where there are as many blanks and equals signs as fields, no value has any.
-        text = form % values
-        if text.count("=") == told == text.count(" ") and _is_plain_text(text):
-            return text
-        return _quoted(self.event, fields)
+        form, marks = _form(self.event, *fields, *map(type, fields.values()))
+        text = form % tuple(fields.values())
+        return text if _is_plain_text(text, marks) else _quoted(self.event, fields)
 
 
 def logline(event: str, **fields: Any) -> LogLine:
@@ -56,15 +53,14 @@ def logline(event: str, **fields: Any) -> LogLine:
     return LogLine(event, fields)
 
 
-def _is_plain_text(text: str) -> bool:
-    """Whether such a line needs no quotes: printable ASCII without quotes and backslashes, no value of it
-    empty or too long.
+def _is_plain_text(text: str, marks: bytes) -> bool:
+    """Whether such a line needs no quotes: no value of it is empty or too long, and beside what is plain there
+    are these marks and nothing else.
     """
     return (
         text.isascii()
-        and text.isprintable()
-        and '"' not in text
-        and "\\" not in text
+        # One look at all of it: had a value a blank or an equals sign, there would be more of them.
+        and text.encode().translate(None, _PLAIN_ONES) == marks
         and "= " not in text
         and text[-1] != "="
         and (len(text) <= _FIELD_CHARS or all(len(part) <= _FIELD_CHARS for part in text.split("=")))
@@ -72,15 +68,16 @@ def _is_plain_text(text: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _form(event: str, names: tuple[str, ...], kinds: tuple[type, ...]) -> tuple[str, int]:
-    """The form of a line whose fields are of these classes, and how many of them are told. It names all of
-    them: of one that is None it writes nothing.
+def _form(event: str, *fields: Any) -> tuple[str, bytes]:
+    """The form of a line, and what stands around the values in it. The fields are their names and then their
+    classes. The form names all of them: of one that is None it writes nothing.
     """
+    names, kinds = fields[: len(fields) // 2], fields[len(fields) // 2 :]
     ways = [_WAYS.get(kind, _OTHER) for kind in kinds]
     literal = [name.replace("%", "%%") for name in (event, *names)]
     told = zip(literal[1:], ways, strict=True)
     parts = [way if way in _NAMELESS else f" {name}={way}" for name, way in told]
-    return "".join([literal[0], *parts]), len(parts) - ways.count(_NOTHING)
+    return "".join([literal[0], *parts]), b" =" * (len(parts) - ways.count(_NOTHING))
 
 
 def _quoted(event: str, fields: Mapping[str, Any]) -> str:

@@ -103,6 +103,8 @@ class ChunkEncoder:
 
     def texts(self, some: Sequence[p.Text]) -> Iterable[bytes]:
         """`encode` of each of some pieces of text, in fewer steps."""
+        if len(some) == 1:
+            return (self.encode(some[0]),)
         first = [] if self._goes_on else [self.encode(some[0])]
         rest = some[len(first) :]
         texts = [one.text for one in rest]

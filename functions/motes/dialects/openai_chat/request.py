@@ -103,10 +103,11 @@ def _put_limits(request: ChatRequest, quirks: Quirks, reasoning: Reasoning, draf
 
 
 def _limit(request: ChatRequest, quirks: Quirks, draft: Draft) -> int | None:
-    if request.output_limit is None and quirks.fallback_limit is not None:
+    limit = request.output_limit
+    if limit is None and quirks.fallback_limit is not None:
         draft.warn(f"max_tokens: {quirks.fallback_limit} was sent, this vendor wants a limit")
         return quirks.fallback_limit
-    return request.output_limit
+    return limit
 
 
 def _within(name: str, value: Any, quirks: Quirks, draft: Draft) -> Any:
