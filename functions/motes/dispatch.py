@@ -14,7 +14,7 @@ from urllib.parse import quote
 from motes import __version__, jsontext
 from motes import particles as p
 from motes.chat import ChatRequest
-from motes.dataclass import dataclass, replace
+from motes.dataclass import dataclass, maker, replace
 from motes.demux.base import MAX_EVENT_BYTES, Demuxer
 from motes.dialects.base import NO_TRAITS, Dialect, Parser, Traits, UpstreamBody
 from motes.dialects.registry import resolve
@@ -144,6 +144,10 @@ class Dispatch:
         return f"{self.vendor}/{self.model}"
 
 
+_new_request: Final = maker(UpstreamRequest)
+_new_dispatch: Final = maker(Dispatch)
+
+
 def generate(
     request: ChatRequest,
     vendor: Vendor,
@@ -194,7 +198,7 @@ class Plan:
         warnings = (*changes, *body.warnings)
         # What is wrong with the request is told before what is wrong with the row.
         way = self._way = self._way or _way(vendor, dialect, self.model, self.secret)
-        return Dispatch(
+        return _new_dispatch(
             vendor=vendor.id,
             model=self.model,
             dialect=dialect.name,
@@ -217,7 +221,7 @@ class Plan:
         if body.headers:
             headers = {**way.plain.headers, **body.headers}
             ready = authorise(replace(way.plain, headers=headers), self.vendor, self.secret)
-        return UpstreamRequest(
+        return _new_request(
             method="POST",
             url=ready.url,
             headers=ready.headers,

@@ -5,12 +5,13 @@ import dataclasses
 import inspect
 import pickle
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import FrozenInstanceError, asdict, astuple, field, fields, is_dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import pytest
 
-from motes.dataclass import changer, dataclass, known_of, members_of
+from motes.dataclass import changer, dataclass, known_of, maker, members_of
 from motes.dataclass import replace as quickly_replaced
 
 T = TypeVar("T")
@@ -124,6 +125,36 @@ def test_the_values_behave_the_same(kind: dict[str, Any]) -> None:
         # The standard library stumbles over itself there when it is frozen.
         with pytest.raises((AttributeError, TypeError)):
             one.z = 1
+
+
+@pytest.mark.parametrize("body", [empty, point, wide])
+@pytest.mark.parametrize("frozen", [True, False])
+def test_who_makes_many_makes_the_same_and_refuses_the_same(frozen: bool, body: Callable[[], type]) -> None:
+    made: Any = dataclass(frozen=frozen, slots=True, kw_only=True)(body())
+    make, given = maker(made), {"x": 1, "secret": "s"} if body is point else {}
+    given = {"a": 1, "b": 2, "f": "g"} if body is wide else given
+    one = make(**given)
+    assert type(one) is made
+    assert one == made(**given)
+    assert repr(one) == repr(made(**given))
+    if body is not empty:
+        name = fields(made)[-1].name
+        assert getattr(one, name) == getattr(make(**given), name)
+        with pytest.raises((AttributeError, TypeError)) if frozen else nullcontext():
+            setattr(one, name, getattr(one, name))
+    for wrong in ({**given, "z": 3}, {name: given[name] for name in list(given)[1:]}):
+        words = []
+        for call in (make, made):
+            try:
+                words.append(repr(call(**wrong)))
+            except TypeError as refusal:
+                words.append(str(refusal))
+        assert words[0] == words[1]
+
+
+def test_a_function_makes_nothing_whose_fields_have_places() -> None:
+    with pytest.raises(TypeError, match="takes what is not named"):
+        maker(dataclass(frozen=True, slots=True)(point()))
 
 
 @every_kind

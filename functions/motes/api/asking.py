@@ -6,6 +6,7 @@ Must never send anything upstream; whatever it refuses, it refuses before the fi
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import field
+from typing import Final
 
 from starlette.types import Receive, Scope
 
@@ -21,7 +22,7 @@ from motes.api.headers import headers_of
 from motes.api.terms import Terms, terms_of, wants_background
 from motes.callers import Admission, owner_of
 from motes.chat import ChatRequest
-from motes.dataclass import dataclass
+from motes.dataclass import dataclass, maker
 from motes.dispatch import Dispatch
 from motes.egress.reply import Reply, signature_format
 from motes.errors import StoreError, Unauthenticated
@@ -29,6 +30,11 @@ from motes.executor.run import Batch, Lane
 from motes.runs.orders import Order
 from motes.store.records import CallerKey
 from motes.store.runs import ReplyForm, StoredRun
+
+_new_form: Final = maker(ReplyForm)
+_new_order: Final = maker(Order)
+_new_reply: Final = maker(Reply)
+_new_run: Final = maker(StoredRun)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +80,7 @@ class Asked:
         gateway, run = self.gateway, self.run()
         price = gateway.ledger.pricing(run)
         return gateway.runs.begin(
-            Order(
+            _new_order(
                 run=run,
                 dispatch=self.dispatch,
                 options=gateway.options(self.run_id, self.started, self.deadline, price),
@@ -89,13 +95,13 @@ class Asked:
     def run(self) -> StoredRun:
         """The run as it begins."""
         reply, key = self.reply, self.admission.key
-        form = ReplyForm(
+        form = _new_form(
             model=reply.model,
             created=reply.created,
             include_usage=reply.include_usage,
             reasoning_field=reply.reasoning_field,
         )
-        return StoredRun(
+        return _new_run(
             id=self.run_id,
             owner=owner_of(key),
             caller=key.id,
@@ -109,6 +115,9 @@ class Asked:
             is_kept=self.terms.is_kept,
             has_own_key=self.has_own_key,
         )
+
+
+_new_asked: Final = maker(Asked)
 
 
 async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
@@ -127,7 +136,7 @@ async def ask(gateway: Gateway, scope: Scope, receive: Receive) -> Asked:
         scope[ANSWER_HEADERS][WARNINGS] = header_text(dispatch.warnings)
     if dispatch.credential is not None:
         notes["vendor_key"] = dispatch.credential + 1
-    return Asked(
+    return _new_asked(
         gateway=gateway,
         admission=admission,
         is_stream=bool(wish.request.stream),
@@ -151,6 +160,9 @@ class _Wish:
     choices: Choices
     terms: Terms
     own_key: str | None = field(repr=False)
+
+
+_new_wish: Final = maker(_Wish)
 
 
 async def _admitted(gateway: Gateway, headers: Mapping[str, str], receive: Receive) -> Admission:
@@ -178,7 +190,7 @@ def _understood(
         destination = destination.passing(vendor)
     terms = terms_of(request.motes, choices, scope, background=background)
     own_key = own_vendor_key(headers, destination.vendor)
-    return _Wish(
+    return _new_wish(
         request=request,
         destination=destination if own_key is None else destination.passing(),
         choices=choices,
@@ -205,7 +217,7 @@ def _reply(gateway: Gateway, wish: _Wish, dispatch: Dispatch, run_id: str) -> Re
     request, choices = wish.request, wish.choices
     options, reasoning = request.stream_options, request.reasoning
     hidden = reasoning is not None and reasoning.exclude
-    return Reply(
+    return _new_reply(
         id=f"chatcmpl-{run_id}",
         created=int(gateway.now()),
         model=request.model or gateway.settings.default_model or dispatch.label,

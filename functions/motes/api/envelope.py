@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from motes.api.boundary import STATUS
 from motes.api.headers import headers_of
-from motes.api.logline import logline
+from motes.api.logline import LogLine
 from motes.chance import new_word
 
 _log = logging.getLogger("motes.api")
@@ -146,16 +146,14 @@ def _with_own(headers: Iterable[_RawHeader], scope: Scope) -> list[_RawHeader]:
 
 def _log_request(scope: Scope, status: int, seconds: float) -> None:
     level = logging.DEBUG if scope["path"] == "/healthz" else logging.INFO
-    line = logline(
-        "request",
-        method=scope["method"],
-        path=scope["path"][:200],
-        status=status or None,
-        seconds=seconds,
-        request_id=scope[REQUEST_ID],
-        **scope[NOTES],
-    )
-    _log.log(level, line)
+    told = {
+        "method": scope["method"],
+        "path": scope["path"][:200],
+        "status": status or None,
+        "seconds": seconds,
+        "request_id": scope[REQUEST_ID],
+    }
+    _log.log(level, LogLine("request", told | scope[NOTES]))
 
 
 def _request_id(headers: Mapping[str, str]) -> str:

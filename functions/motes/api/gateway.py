@@ -23,7 +23,7 @@ from motes.callers import KeyRing, open_keys
 from motes.chance import new_word
 from motes.costs import Pricing, unpriced
 from motes.credentials import VendorKeys, open_vendor_keys
-from motes.dataclass import dataclass
+from motes.dataclass import dataclass, maker
 from motes.executor.connection import open_client
 from motes.executor.observer import NullObserver, Observer
 from motes.executor.policy import Policy
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 _TICKS = 10
 # A run that was cancelled sees it with its next tick.
 _LONGEST_TICK = 0.5
+_new_options = maker(Options)
 
 
 def tick_of(settings: Settings) -> float:
@@ -125,7 +126,7 @@ class Gateway:
         clock; the operator's own limit may be nearer.
         """
         settings = self.settings
-        return Options(
+        return _new_options(
             heartbeat=self.tick,
             deadline=_nearer(deadline, settings.deadline_s and started + settings.deadline_s),
             warn_margin=settings.deadline_warn_s,

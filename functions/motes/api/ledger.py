@@ -13,7 +13,7 @@ from motes import particles as p
 from motes.api.logline import logline
 from motes.api.prices import PriceBook
 from motes.costs import Pricing, prompt_of
-from motes.dataclass import dataclass
+from motes.dataclass import dataclass, maker
 from motes.egress.finish import finish_reason
 from motes.errors import StoreError
 from motes.executor.observer import NullObserver, Observer, SlowRequest
@@ -22,6 +22,7 @@ from motes.store.usage import FinishClass, UsageRow, UsageStore
 
 _log = logging.getLogger("motes.api")
 
+_new_row: Final = maker(UsageRow)
 _PRICE_SECONDS: Final = 0.5
 """So long a row waits for its price; then it is written without, and once more when the price is known."""
 
@@ -138,7 +139,7 @@ class Ledger:
         cost = metrics.cost
         if cost is None and not entry.has_price:
             cost = self._prices.cost(entry.label, metrics)
-        return UsageRow(
+        return _new_row(
             run=run.id,
             at=run.created,
             key=run.caller,

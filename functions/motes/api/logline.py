@@ -54,8 +54,8 @@ def logline(event: str, **fields: Any) -> LogLine:
 
 
 def _is_plain_text(text: str, marks: bytes) -> bool:
-    """Whether such a line needs no quotes: no value of it is empty or too long, and beside what is plain there
-    are these marks and nothing else.
+    """Whether such a line needs no quotes: no value of it is empty or too long, and beside what is plain, it
+    has just these marks.
     """
     return (
         text.isascii()

@@ -12,7 +12,7 @@ from typing import Any, Final
 from motes.api.choices import Choices
 from motes.api.deadline import BLIND
 from motes.chat import ChatRequest, MotesOptions
-from motes.dataclass import dataclass
+from motes.dataclass import dataclass, maker
 from motes.errors import InvalidRequest
 from motes.runs.departure import Departure
 from motes.settings import Settings
@@ -32,6 +32,9 @@ class Terms:
     departure: Departure
 
 
+_new_terms: Final = maker(Terms)
+
+
 def wants_background(request: ChatRequest, settings: Settings, label: str) -> bool:
     """Whether the run is to live on at its vendor, by the caller's word or else the operator's."""
     if request.motes.background is not None:
@@ -45,7 +48,7 @@ def terms_of(options: MotesOptions, choices: Choices, scope: Mapping[str, Any], 
     A run in the background has a journal: its vendor's copy goes at its end, and a reader may be away then.
     """
     is_resumable = choices.resumable or background
-    return Terms(
+    return _new_terms(
         is_resumable=is_resumable,
         is_kept=options.keep,
         departure=_departure(options.on_disconnect, scope, is_resumable),

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import httpx
 
+from motes.dataclass import maker
 from motes.dispatch import UpstreamRequest
 from motes.engine.ask import Ask, heading_over, remembered_heading
 from motes.engine.body import BODY, Body, ended
@@ -23,6 +24,7 @@ from motes.executor.pulled import Pulled
 
 # The loop keeps only weak references to tasks.
 _closing: Final = set[asyncio.Task[None]]()
+_new_ask: Final = maker(Ask)
 
 
 class Exchange:
@@ -54,7 +56,8 @@ class Exchange:
             heading = over(http.own_headers, wire.method, wire.url, given)
             if http.is_by_itself(heading.url):
                 self._ask(
-                    http, Ask(heading=heading, body=wire.body, connect=connect, on_sending=self._on_sending)
+                    http,
+                    _new_ask(heading=heading, body=wire.body, connect=connect, on_sending=self._on_sending),
                 )
                 return
         request = http.build_request(

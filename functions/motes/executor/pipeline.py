@@ -14,6 +14,7 @@ from typing import Final
 import httpx
 
 from motes import particles as p
+from motes.dataclass import maker
 from motes.dispatch import NO_TRANSFORMS, Dispatch
 from motes.estimates import size_of
 from motes.executor.execute import waited
@@ -27,6 +28,8 @@ from motes.executor.transforming import transformed
 from motes.executor.watchdog import last_words, watched
 from motes.particles import Text
 from motes.secrecy import Secrecy
+
+_new_run: Final = maker(Run)
 
 
 async def run(
@@ -54,7 +57,7 @@ async def batches(
     """
     clock = asyncio.get_running_loop().time
     now, options = clock(), options or Options()
-    state = Run(
+    state = _new_run(
         dispatch=dispatch,
         http=http,
         options=options,

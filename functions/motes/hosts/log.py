@@ -109,7 +109,7 @@ class _Times(logging.Formatter):
         if second != self._second:
             self._second = second
             self._told = time.strftime(form or self.default_time_format, self.converter(second))
-        return f"{self._told},{int((at - second) * 1000):03d}"
+        return "%s,%03d" % (self._told, (at - second) * 1000)  # noqa: UP031 (half of what the other way takes)
 
 
 class _Lines(logging.StreamHandler[TextIO]):

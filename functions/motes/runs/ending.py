@@ -10,7 +10,7 @@ from typing import Any, Final
 import httpx
 
 from motes import particles as p
-from motes.dataclass import replace
+from motes.dataclass import changer
 from motes.errors import MotesError
 from motes.executor import pipeline
 from motes.executor.fetch import FetchFailed
@@ -39,13 +39,12 @@ class Ending:
 
     def ended(self, run: LiveRun, at: float) -> StoredRun:
         """What is kept of a run that left nothing anywhere, and of which nothing is kept yet."""
-        return replace(
-            run.record.run,
-            **_over(run, outcome_of(run), at),
-            worker=self._desk.worker,
-            lease_until=None,
-            due_at=None,
+        changed = changer(StoredRun, "state", "outcome", "error", "ended", "worker", "lease_until", "due_at")
+        over = _over(run, outcome_of(run), at)
+        ended: StoredRun = changed(
+            run.record.run, **over, worker=self._desk.worker, lease_until=None, due_at=None
         )
+        return ended
 
     async def settle(self, run: LiveRun, at: float | None = None) -> None:
         """The run is over here, since that time (None: now)."""
