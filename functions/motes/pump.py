@@ -42,6 +42,8 @@ class Pump:
         self._refrain: Refrain | None = None
         """That of the latest event; none where it had one no more, or has not taught it."""
         self._room = 0
+        self._short = 0
+        """A read of fewer bytes may be one event of the refrain."""
 
     @property
     def verdict(self) -> Verdict | None:
@@ -52,12 +54,8 @@ class Pump:
         """The particles these bytes complete, in order; never the `End`, which is the verdict."""
         size, out, refrain = len(data), self.transmitter, self._refrain
         self.received += size
-        if refrain is None or size >= self._room:
-            self._begin(data, size)
-        elif size < _STRIDE and refrain.sings_one(data, out):
-            pass
-        elif (sung := refrain.sing(data, out)) < size:
-            self._read(data[sung:])
+        if refrain is None or size >= self._short or not refrain.sings_one(data, size, out):
+            self._read_all(data, size)
         # As `drain` does it.
         queue, out.queue = out.queue, []
         return queue
@@ -78,8 +76,8 @@ class Pump:
         self.transmitter.fail(phase, error)
         return self.transmitter.drain()
 
-    def _begin(self, data: bytes, size: int) -> None:
-        """Read what no refrain is known for yet."""
+    def _read_all(self, data: bytes, size: int) -> None:
+        """Read what is no single event of the refrain."""
         if self._unseen > 0:
             self._head += data[: self._unseen]
             self._unseen -= size
@@ -115,6 +113,7 @@ class Pump:
         if out.verdict is None and demuxer.error is not None:
             self._break(demuxer.error)
         self._room = demuxer.room
+        self._short = min(self._room, _STRIDE)
         if events:
             if not self._bad:
                 self._head, self._unseen = b"", 0

@@ -7,7 +7,7 @@ guess: whatever differs in one byte more is left to the whole rule.
 """
 
 import json
-from typing import Final, Self
+from typing import Final
 
 from orjson import loads
 
@@ -16,6 +16,8 @@ from motes.emitter import Emitter, Verse
 
 _PROBE: Final = b'"\xef\xb7\x90"'
 """A text of one character, which is none."""
+_QUOTES: Final = (b'"', b'"')
+"""Joined by words they are a string: made at once, for half of what two sums cost."""
 _LESSONS: Final = 64
 _NEAR: Final = 4096
 _ALIKE: Final = 24
@@ -23,21 +25,21 @@ _ALIKE: Final = 24
 
 
 class Refrain:
-    """The bytes around the words of an event, learnt from one (`of`)."""
+    """The bytes around the words of an event, learnt from one (`of`): those before them with the quote that
+    begins the words, and those behind with the one that ends them.
+    """
 
-    __slots__ = ("_begin", "_end", "_is_filled", "_middle", "_say", "_sizes", "verse")
+    __slots__ = ("_around", "_begin", "_end", "_say", "verse")
 
-    def __init__(self, begin: bytes, middle: bytes, end: bytes, verse: Verse) -> None:
+    def __init__(self, begin: bytes, end: bytes, verse: Verse) -> None:
         self.verse = verse
         self._say = verse.say
         self._begin = begin
-        self._middle = middle
         self._end = end
-        self._sizes = len(begin), len(middle), len(end)
-        self._is_filled = bool(end and verse.member)
+        self._around = len(begin) + len(end)
 
-    @classmethod
-    def of(cls, event: bytes, words: str, verse: Verse, datum: bytes, later: bytes, at: int) -> Self | None:
+    @staticmethod
+    def of(event: bytes, words: str, verse: Verse, datum: bytes, later: bytes, at: int) -> "Refrain | None":
         """That of an event and its datum; None where the words cannot be told from the rest, or where what
         comes later, there, does not begin with it.
         """
@@ -55,29 +57,78 @@ class Refrain:
         is_told_apart = event.count(token) == 1 and event.find(_PROBE) < 0
         if not is_told_apart or not _is_read(likewise[event.rindex(datum) :], verse, bool(found)):
             return None
-        return cls(begin + b'"', b'"' + end[:at], end[behind:], verse)
+        if found:
+            return _FilledRefrain(begin + b'"', b'"' + end[:at], end[behind:], verse)
+        return Refrain(begin + b'"', b'"' + end, verse)
 
     def fits(self, event: bytes) -> bool:
         """Whether the event begins and ends as this one does."""
-        is_begun = event.startswith(self._begin) and event.endswith(self._end)
-        return is_begun and event.find(self._middle, len(self._begin)) >= 0
+        return event.startswith(self._begin) and event.endswith(self._end)
 
-    def sings_one(self, data: bytes, out: Emitter) -> bool:
-        """Whether the data are one event of this refrain, which is said then: as of a vendor in no hurry."""
-        # None of these takes its arguments apart, which is most of what `find` and `startswith` cost. Were
-        # there another middle before the last one, the words would be no string.
-        head, _, rest = data.rpartition(self._middle)
-        words, filler = head.removeprefix(self._begin), rest.removesuffix(self._end)
-        before, _, behind = self._sizes
-        if len(head) - len(words) != before or len(rest) - len(filler) != behind:
-            return False
-        # What an event has behind its words has no end of an event in it.
-        if self._is_filled if not filler else not behind:
+    def sings_one(self, data: bytes, size: int, out: Emitter) -> bool:
+        """Whether the data, of that size, are one event of this refrain, which is said then: as it comes of a
+        vendor in no hurry.
+        """
+        # Neither takes its arguments apart, which is most of what `startswith` and `find` cost.
+        words = data.removeprefix(self._begin).removesuffix(self._end)
+        if len(words) + self._around != size:
             return False
         say = self._say
         try:
-            # With the quote that the refrain begins with, lest there be a line end before it.
-            text = loads(b'"' + words + b'"')
+            # With the quotes of begin and end, lest there be a line end before or behind the string.
+            text = loads(words.join(_QUOTES))
+            if not text:
+                return False
+            say(text, b"", out)
+        except ValueError:
+            return False
+        return True
+
+    def sing(self, data: bytes, out: Emitter, at: int = 0) -> int:
+        """Say the events of this refrain that come there, one behind the other; gives where they end."""
+        begin, end, say = self._begin, self._end, self._say
+        before, behind = len(begin), len(end)
+        while data.startswith(begin, at):
+            start = at + before
+            quote = data.find(end, start)
+            if quote <= start:
+                break
+            try:
+                # Strictly: a string that needs forgiveness is for the whole rule.
+                say(loads(data[start - 1 : quote + 1]), b"", out)
+            except ValueError:
+                break
+            at = quote + behind
+        return at
+
+
+class _FilledRefrain(Refrain):
+    """One with a filler somewhere behind the words: between the bytes in the middle and those at the end."""
+
+    __slots__ = ("_is_filled", "_middle")
+
+    def __init__(self, begin: bytes, middle: bytes, end: bytes, verse: Verse) -> None:
+        super().__init__(begin, end, verse)
+        self._middle = middle
+        self._is_filled = bool(verse.member)
+
+    def fits(self, event: bytes) -> bool:
+        """See `Refrain`."""
+        return super().fits(event) and event.find(self._middle, len(self._begin)) >= 0
+
+    def sings_one(self, data: bytes, size: int, out: Emitter) -> bool:
+        """See `Refrain`."""
+        inner = data.removeprefix(self._begin).removesuffix(self._end)
+        if len(inner) + self._around != size:
+            return False
+        # Were there another middle before the last one, the words would be no string; without any, there are
+        # none.
+        words, _, filler = inner.rpartition(self._middle)
+        if not filler and self._is_filled:
+            return False
+        say = self._say
+        try:
+            text = loads(words.join(_QUOTES))
             if not text:
                 return False
             say(text, filler, out)
@@ -86,25 +137,19 @@ class Refrain:
         return True
 
     def sing(self, data: bytes, out: Emitter, at: int = 0) -> int:
-        """Say the events of this refrain that come there, one behind the other; gives where they end."""
+        """See `Refrain`."""
         begin, middle, end, say = self._begin, self._middle, self._end, self._say
-        before, between, behind = self._sizes
-        filler = b""
+        before, between, behind = len(begin), len(middle), len(end)
         while data.startswith(begin, at):
             start = at + before
             quote = data.find(middle, start)
-            if quote <= start:
+            after = data.find(end, quote + between)
+            if quote <= start or after < 0:
                 break
-            after = quote + between
-            if end:
-                after = data.find(end, after)
-                if after < 0:
-                    break
-                filler = data[quote + between : after]
-                if not filler and self._is_filled:
-                    break
+            filler = data[quote + between : after]
+            if not filler and self._is_filled:
+                break
             try:
-                # Strictly: a string that needs forgiveness is for the whole rule.
                 say(loads(data[start - 1 : quote + 1]), filler, out)
             except ValueError:
                 break

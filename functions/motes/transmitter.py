@@ -52,8 +52,6 @@ class Transmitter:
 
     def __init__(self, new_id: Callable[[], str]) -> None:
         self.verdict: Verdict | None = None
-        self.said_anything = False
-        """Whether a visible particle was queued in this attempt."""
         self.text_length = 0
         """Characters of answer text queued in this attempt."""
         self.stopped: p.StopReason | None = None
@@ -71,7 +69,10 @@ class Transmitter:
         self._tags: ThinkTags | None = None
         self._calls: dict[str, bool] = {}
         self._latest_call: str | None = None
-        self._last_was_call = False
+        self._call_at = -1
+        """How long the text was when the latest particle was queued, where that was of a call."""
+        self._has_shown = False
+        """Whether a visible particle was queued that was no text."""
         self._native: str | None = None
         self._detail: str | None = None
         self._counts: dict[str, Any] = {}
@@ -86,15 +87,13 @@ class Transmitter:
         """See `Emitter`."""
         if self._halves or not text.isascii():
             text = self._join("text", "", text)
-        if text:
+        if text and self.verdict is None:
+            # As `_put` does it, in fewer steps: this is what most events come to.
             self.text_length += len(text)
-            if self.verdict is None:
-                # As `_put` does it, in fewer steps: this is what most events come to.
-                self._last_was_call, self.said_anything = False, True
-                # As `Text(text)` makes it, without a frame for its `__init__`.
-                words = _new(Text)
-                _set_text(words, text)
-                self.queue.append(words)
+            # As `Text(text)` makes it, without a frame for its `__init__`.
+            words = _new(Text)
+            _set_text(words, text)
+            self.queue.append(words)
 
     def tagged_text(self, text: str) -> bool:
         """See `Emitter`."""
@@ -139,7 +138,7 @@ class Transmitter:
         self._calls[id] = bool(whole.strip())
         self._latest_call = id
         self._put(p.ToolCall(id, name or "unknown_function", whole or None))
-        self._last_was_call = True
+        self._call_at = self.text_length
         return id
 
     def tool_call_arguments(self, arguments: str, id: str | None = None) -> None:
@@ -256,6 +255,11 @@ class Transmitter:
             self.verdict = None
             self.done()
 
+    @property
+    def said_anything(self) -> bool:
+        """Whether a visible particle was queued in this attempt."""
+        return self.text_length > 0 or self._has_shown
+
     def end(self) -> p.End | None:
         """The `End` of this attempt, where it has come to one."""
         return self.verdict if isinstance(self.verdict, p.End) else None
@@ -270,9 +274,9 @@ class Transmitter:
     def _put(self, particle: p.Particle) -> None:
         if self.verdict is not None:
             return
-        self._last_was_call = False
-        if not self.said_anything:
-            self.said_anything = p.is_visible(particle)
+        self._call_at = -1
+        if not self._has_shown:
+            self._has_shown = p.is_visible(particle)
         self.queue.append(particle)
 
     def _put_pieces(self, pieces: Iterator[tuple[str, str]]) -> None:
@@ -283,9 +287,9 @@ class Transmitter:
                 self._put(p.Reasoning(whole, weak="tag"))
 
     def _put_arguments(self, id: str, arguments: str) -> None:
-        in_place = self._last_was_call and id == self._latest_call
+        in_place = self._call_at == self.text_length and id == self._latest_call
         self._put(p.ToolCallArguments(arguments, None if in_place else id))
-        self._last_was_call = True
+        self._call_at = self.text_length
 
     def _put_metrics(self) -> None:
         if self._tell_counts is not None:

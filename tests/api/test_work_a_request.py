@@ -202,7 +202,7 @@ def test_a_journal_takes_few_steps_a_live_event(tmp_path, dialect):
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the limits are of Python 3.11's instructions")
 @pytest.mark.parametrize(
     ("dialect", "limit"),
-    [("openai-chat", 600), ("anthropic-messages", 612), ("gemini-generate", 621)],
+    [("openai-chat", 534), ("anthropic-messages", 549), ("gemini-generate", 557)],
 )
 @live
 async def test_a_live_event_takes_few_steps_under_the_server(tmp_path, dialect, limit):

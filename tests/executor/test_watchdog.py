@@ -1,5 +1,7 @@
 """A run ends in good order before the platform's limit."""
 
+import gzip
+
 import pytest
 
 from fakes.tiny import GOOD, Answer, Upstream, line
@@ -52,6 +54,16 @@ async def test_a_run_without_an_answer_is_ended_and_its_connection_closed():
     assert said.heard.slow[0].step == "waiting"
     assert said.heard.slow[0].last_event_age is None
     assert upstream.bodies[0].closed
+
+
+@in_virtual_time
+async def test_the_bytes_of_all_attempts_are_told_as_they_came_over_the_line():
+    failed = line(error={"type": "overloaded_error", "message": "busy"})
+    packed = gzip.compress(line(text="x") * 50)
+    upstream = Upstream(Answer([failed]), Answer([packed, 1000.0], headers={"content-encoding": "gzip"}))
+    said = await said_by(upstream, deadline=60.0)
+    assert said.text == "x" * 50
+    assert said.heard.slow[0].received == len(failed) + len(packed)
 
 
 @in_virtual_time

@@ -38,6 +38,20 @@ async def test_what_is_written_in_the_turn_of_the_head_is_one_call_and_what_foll
     assert recorder.calls == [b"headfirstsecond", b"third"]
 
 
+async def test_whoever_writes_often_is_held_and_let_go_with_all_others():
+    recorder = Recorder()
+    joined = JoinedWrites(recorder)
+    outlet = joined.outlet
+    outlet.write(b"before")
+    joined.join()
+    joined.write(b"head")
+    outlet.write(b"piece")
+    assert recorder.calls == [b"before"]
+    await asyncio.sleep(0)
+    outlet.write(b"another")
+    assert recorder.calls == [b"before", b"headpiece", b"another"]
+
+
 async def test_without_a_head_nothing_is_held():
     recorder = Recorder()
     JoinedWrites(recorder).write(b"431")

@@ -200,6 +200,11 @@ def test_words_of_every_kind_need_the_whole_rule_but_at_the_beginning(
         chat("x").replace(b'"x"', b'\r\n"a"'),
         chat("x").replace(b'"x"', b'\n\n"a"'),
         chat("x").replace(b'"x"', b"null"),
+        chat("x").replace(b'"x"', b'"'),
+        chat("x").replace(b'"x"', b""),
+        chat("x").replace(b'"x"}, "finish', b'"finish'),
+        chat("x")[:-1],
+        chat("x")[1:],
         chat("x").replace(b'"x"', b'"a\n"'),
         chat("x").replace(b'"x"', b'"a\\"'),
         chat(""),
@@ -217,6 +222,11 @@ def test_what_is_like_a_refrain_and_is_none(odd: bytes) -> None:
     usual = [chat("One"), chat(" two"), chat(" three")]
     for reads in ([*usual, odd, *usual], [b"".join([*usual, odd, *usual])]):
         both("openai-chat", reads)
+    usual = [chat("One", obfuscation="ab"), chat(" two", obfuscation=""), chat(" three", obfuscation="cde")]
+    for pad in (b"fg", b"", b"f\ng", b'f"g', b'f", "obfuscation": "g', b'x"}, "finish_reason": null}]'):
+        filled = odd.replace(b"}]}\n", b'}], "obfuscation": "%b"}\n' % pad)
+        for reads in ([*usual, filled, *usual], [b"".join([*usual, filled, *usual])]):
+            both("openai-chat", reads)
 
 
 @pytest.mark.parametrize("words", ["content", "model", "c", "m", "0", "choices"])

@@ -91,7 +91,10 @@ def test_arguments_name_their_call_unless_they_follow_it_directly() -> None:
             ("tool_call_arguments", "1", "a"),
             ("text", "between"),
             ("tool_call_arguments", "2", "a"),
+            ("text", ""),
             ("tool_call_arguments", "3", "a"),
+            ("refusal", "no"),
+            ("tool_call_arguments", "4", "a"),
         )
     )
     assert out == [
@@ -100,6 +103,8 @@ def test_arguments_name_their_call_unless_they_follow_it_directly() -> None:
         p.Text("between"),
         p.ToolCallArguments("2", "a"),
         p.ToolCallArguments("3"),
+        p.Refusal("no"),
+        p.ToolCallArguments("4", "a"),
     ]
 
 

@@ -84,7 +84,7 @@ def an_event(way: Callable[[Any, list[bytes]], Iterator[bytes]], dialect: Any) -
 
 @pytest.mark.parametrize(
     ("dialect", "limit"),
-    [("openai-chat", 4.1), ("anthropic-messages", 4.25), ("gemini-generate", 4.15)],
+    [("openai-chat", 3.7), ("anthropic-messages", 3.88), ("gemini-generate", 3.75)],
 )
 def test_an_event_takes_few_times_the_steps_of_the_least_translator(dialect: Any, limit: float) -> None:
     assert b"".join(translated(dialect, reads(dialect, FEW))).count(b'"content":"0000') == FEW

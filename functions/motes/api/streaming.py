@@ -121,7 +121,7 @@ class StreamWriter:
     def _takes(self, words: Batch, now: float) -> bool:
         """Write words that come their short way; see `Lane`."""
         pieces = self._pieces
-        if self._has_failed or pieces is None or not pieces.is_open():
+        if pieces is None or not pieces.is_open():
             return False
         try:
             # As `_written` does it, in a frame less: this is what most events come to.
@@ -153,7 +153,7 @@ class StreamWriter:
 
     def _failed(self, particle: p.Particle, bug: Exception) -> bytes:
         """The boundary: what cannot be written ends one stream with an issue."""
-        self._has_failed = True
+        self._has_failed, self._pieces = True, None
         _log.error(logline("encoder_failed", particle=type(particle).__name__, error=type(bug).__name__))
         return b"".join(map(self._encoder.encode, _last_words(bug)))
 

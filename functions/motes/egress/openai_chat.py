@@ -65,7 +65,8 @@ class ChunkEncoder:
             "model": reply.model,
         }
         self._head, self._tail = _frame(self._envelope, reply.include_usage)
-        self._text_head, self._text_tail = self._head + b'{"content":', b"}" + self._tail
+        self._around_text = self._head + b'{"content":', b"}" + self._tail
+        """Joined by a text it is a chunk, made at once and not in two sums."""
         self._reasoning = ReasoningTrack(reply)
         self._calls: dict[str, int] = {}
         self._latest_call: str | None = None
@@ -97,7 +98,7 @@ class ChunkEncoder:
                 written = dumps(text)
             except TypeError:
                 written = jsontext.dump_bytes(text)
-            return self._text_head + written + self._text_tail
+            return written.join(self._around_text)
         handler = _HANDLERS.get(type(particle))
         return b"" if handler is None or self._closed else handler(self, particle)
 
@@ -111,7 +112,7 @@ class ChunkEncoder:
         if not self._goes_on or not all(texts):
             return chain(first, map(self.encode, rest))
         self._places.length += sum(map(len, texts))
-        head, tail = self._text_head, self._text_tail
+        head, tail = self._around_text
         return chain(first, [head + text + tail for text in jsontext.dump_each(texts)])
 
     def keepalive(self) -> bytes:
@@ -133,7 +134,7 @@ class ChunkEncoder:
             out = self._part(particle) + self._entered() + self.open()
         self._places.length += len(text)
         self._goes_on = True
-        return out + self._text_head + jsontext.dump_bytes(text) + self._text_tail
+        return out + jsontext.dump_bytes(text).join(self._around_text)
 
     def _on_refusal(self, particle: p.Refusal) -> bytes:
         if not particle.text:

@@ -26,6 +26,8 @@ class Decoder:
     def __init__(self, encoding: str) -> None:
         self._name = _plain_name(encoding)
         self.is_plain = self._name == "identity"
+        self.received = 0
+        """Bytes of the body as it was sent."""
         self._inflate: zlib._Decompress | None = None
         self._members = 0
         self._has_ended = False
@@ -35,6 +37,7 @@ class Decoder:
         if self.is_plain:
             yield data
             return
+        self.received += len(data)
         while data and not self._is_over(data):
             inflate = self._inflate = self._inflate or self._begin(data)
             try:

@@ -24,7 +24,7 @@ from motes.executor.decoding import MAX_PIECE, NOT_ENCODED, Decoder, unread
 from motes.executor.exchange import Exchange
 from motes.executor.policy import is_refusal
 from motes.executor.refusal import Refusal
-from motes.executor.run import Batch, Run, Take, Turn
+from motes.executor.run import Batch, Run, Take, Turn, shut
 from motes.pump import Pump
 from motes.transmitter import Continue, Retry, Transmitter
 
@@ -67,7 +67,7 @@ class Attempt:
         run: Run,
         on_over: Callable[[], None],
         part: int = 0,
-        lane: Take | None = None,
+        lane: Take = shut,
     ) -> None:
         self._dispatch = dispatch
         self._run = run
@@ -82,18 +82,15 @@ class Attempt:
         self._clock = run.clock
         self._started = self._clock()
         self._timeouts = dispatch.timeouts
-        self._quiet = self._timeouts.quiet
-        self._quiet_at = self._started + self._quiet
-        """When the upstream has shown no more than signs of life for too long."""
-        self._progress = run.progress
-        self._pulse = run.pulse
-        self._received_before = run.progress.received
+        self._told_at = self._started
+        """When the upstream showed more than signs of life for the last time."""
+        self._progress, self._pulse = run.progress, run.pulse
         self._has_bytes = False
         self._refusal: Refusal | None = None
         self._decoder = NOT_ENCODED
         self._pieces: Iterator[bytes] = iter(())
         self._since = self._started
-        """When this read began."""
+        """When this read began, unless bytes came later that have passed."""
         self._look_at = 0.0
         """Before this nothing can be too late, as the limits and the pulse stood at a look: they move on."""
         self._stop_limit = inf
@@ -156,6 +153,7 @@ class Attempt:
     def _send(self) -> Turn:
         self._progress.step = "connecting"
         self._pump = Pump(self._dispatch.demuxer(), self._dispatch.parser(), self._transmitter)
+        self._progress.on_reading(self._pump)
         self._stage = Attempt._ask
         try:
             wire, sign = self._dispatch.request, self._dispatch.sign
@@ -185,7 +183,9 @@ class Attempt:
             except ValueError:
                 self._cut = unread(encoding)
                 return self._closed()
-            self._decoder = NOT_ENCODED if decoder.is_plain else decoder
+            if not decoder.is_plain:
+                self._decoder = decoder
+                self._progress.on_reading(decoder)
         return self._listen()
 
     def _refuse(self) -> Turn:
@@ -219,37 +219,36 @@ class Attempt:
         if not chunk:
             return self._closed()
         self._stage, progress = Attempt._listen, self._progress
-        progress.received += len(chunk)
         now = progress.last_byte_at = self._clock()
         if not self._has_bytes:
             # The limit of the first byte was another one.
             self._has_bytes, progress.step, self._look_at = True, "reading", 0.0
-            if self._lane is not None and self._decoder is NOT_ENCODED:
+            if self._lane is not shut and self._decoder is NOT_ENCODED:
                 self._exchange.tap(self._has_passed)
         if self._decoder is not NOT_ENCODED:
             self._pieces = self._decoder.pieces(chunk)
             return self._unpack()
-        # As `_fed` does it, in a frame less: this is what most reads come to.
         batch, said = self._pump.feed(chunk), self._transmitter
         if batch:
-            self._quiet_at = now + self._quiet
+            self._told_at = now
+        # What is asked first saves a frame: this is what most reads come to.
         return batch if said.verdict is None and said.upstream_handle is None else self._told(batch)
 
     def _has_passed(self, chunk: bytes) -> bool:
         """Whether bytes need nobody to be woken. As `_read`, within a callback of the connection."""
         try:
-            said, progress, clock, lane = self._transmitter, self._progress, self._clock, self._lane
-            progress.received += len(chunk)
-            now = self._since = progress.last_byte_at = clock()
+            said, progress = self._transmitter, self._progress
+            clock, lane = self._clock, self._lane
+            now = progress.last_byte_at = clock()
             batch = self._pump.feed(chunk)
             if batch:
-                self._quiet_at = now + self._quiet
+                self._told_at = now
             # What has more to say than words is heard by the layers above.
-            goes_on = said.stopped is None and said.verdict is None
             if (
-                goes_on
+                said.stopped is None
+                and said.verdict is None
                 and said.upstream_handle is progress.handle
-                and (not batch or (lane is not None and lane(batch, now)))
+                and (not batch or lane(batch, now))
             ):
                 return True
             self._late, self._stage = batch, Attempt._give
@@ -274,7 +273,9 @@ class Attempt:
             self._stage = Attempt._give_way
         elif not piece:
             self._stage = Attempt._listen
-        return self._fed(piece, self._clock())
+        if batch := self._pump.feed(piece):
+            self._told_at = self._clock()
+        return self._told(batch)
 
     def _give_way(self) -> Turn:
         self._stage = Attempt._unpack
@@ -287,22 +288,16 @@ class Attempt:
         self._is_over = True
         return self._pump.fail(phase, error)
 
-    def _fed(self, data: bytes, now: float) -> Batch:
-        batch = self._pump.feed(data)
-        if batch:
-            self._quiet_at = now + self._quiet
-        return self._told(batch)
-
     def _told(self, batch: Batch) -> Batch:
         """What the pump gave, after what else it says was heard."""
         self._progress.handle = self._transmitter.upstream_handle or self._progress.handle
         return batch if self._transmitter.verdict is None else batch + self._settled()
 
     def _broken(self, failure: Exception) -> Batch:
-        if isinstance(failure, TimeoutError) and self._has_bytes and self._clock() >= self._quiet_at:
+        if isinstance(failure, TimeoutError) and self._has_bytes and self._clock() >= self._quiet_at():
             self._cut = failures.quiet(self._timeouts)
         else:
-            received = self._progress.received - self._received_before
+            received = self._progress.received - self._progress.earlier
             self._cut = failures.while_reading(failure, received, self._timeouts)
         return self._closed()
 
@@ -339,13 +334,18 @@ class Attempt:
         """
         if self._transmitter.stopped is not None and self._stop_limit == inf:
             self._stop_limit = now + min(self._timeouts.idle, _AFTER_STOP_SECONDS)
-        return now >= min(self._quiet_at, self._stop_limit)
+        return now >= min(self._quiet_at(), self._stop_limit)
 
     def _limit(self) -> float:
         """Until when this read must give something."""
         if not self._has_bytes:
             return self._started + self._timeouts.first_byte
-        return min(self._since + self._timeouts.idle, self._quiet_at, self._stop_limit)
+        since = max(self._since, self._progress.last_byte_at or 0.0)
+        return min(since + self._timeouts.idle, self._quiet_at(), self._stop_limit)
+
+    def _quiet_at(self) -> float:
+        """When the upstream has shown no more than signs of life for too long."""
+        return self._told_at + self._timeouts.quiet
 
     def _last(self, batch: Batch) -> Batch:
         """The last particles to give on: all but an issue that another attempt may make unsaid."""

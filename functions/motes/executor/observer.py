@@ -12,6 +12,12 @@ from motes.dataclass import dataclass
 Step = Literal["connecting", "waiting", "reading", "backing-off"]
 
 
+class Counting(Protocol):
+    """Whoever reads an answer, and counts its bytes."""
+
+    received: int
+
+
 @dataclass(slots=True, kw_only=True)
 class Progress:
     """How far a run has come. Times are seconds of the event loop's clock; bytes are those of the answer.
@@ -21,13 +27,24 @@ class Progress:
 
     started: float
     step: Step = "connecting"
-    received: int = 0
+    earlier: int = 0
+    """Bytes that whoever read before has counted."""
+    reading: Counting | None = None
     last_byte_at: float | None = None
     handle: p.UpstreamHandle | None = None
+
+    @property
+    def received(self) -> int:
+        """All bytes that have come."""
+        return self.earlier + (0 if self.reading is None else self.reading.received)
 
     def on_sending(self) -> None:
         """The request goes out."""
         self.step = "waiting"
+
+    def on_reading(self, reading: Counting) -> None:
+        """What comes next is read, and counted, there."""
+        self.earlier, self.reading = self.received, reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

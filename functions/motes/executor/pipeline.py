@@ -22,7 +22,7 @@ from motes.executor.heartbeat import Heartbeats
 from motes.executor.observer import NullObserver, Observer, Progress
 from motes.executor.own_task import in_own_task
 from motes.executor.retry import Retries, with_retries
-from motes.executor.run import Batch, Options, Pulse, Run, Take, Turn
+from motes.executor.run import Batch, Options, Pulse, Run, Take, Turn, shut
 from motes.executor.stopwatch import Stopwatch
 from motes.executor.transforming import transformed
 from motes.executor.watchdog import last_words, watched
@@ -72,7 +72,7 @@ async def batches(
     try:
         if dispatch.warnings:
             yield telling.told([p.Warn(text, _OURS) for text in dispatch.warnings], now)
-        words = None if lane is None else _Words(lane, telling.watch, heartbeats).pass_on
+        words = shut if lane is None else _Words(lane, telling.watch, heartbeats).pass_on
         source, warning = _source(state, words), watched(state)
         try:
             while not is_over and (turn := source.turn()) is not None:
@@ -97,7 +97,7 @@ async def batches(
         telling.over(clock())
 
 
-def _source(run: Run, words: Take | None) -> "Retries | _Generated":
+def _source(run: Run, words: Take) -> "Retries | _Generated":
     if run.dispatch.transforms == NO_TRANSFORMS and not run.dispatch.tool_names:
         return Retries(run, words)
     return _Generated(_changed(run))

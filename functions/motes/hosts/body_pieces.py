@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
+    from motes.hosts.joined_writes import Outlet
+
 
 class BodyPieces:
     """Those of one response; see `motes.api.streaming.Pieces`. Source: RFC 9112, 7.1 (chunked)."""
 
-    __slots__ = ("_cycle", "_flow")
+    __slots__ = ("_cycle", "_flow", "_outlet")
 
-    def __init__(self, cycle: "RequestResponseCycle") -> None:
+    def __init__(self, cycle: "RequestResponseCycle", outlet: "Outlet") -> None:
         self._cycle = cycle
         self._flow = cycle.flow
+        self._outlet = outlet
 
     def can_begin(self) -> bool:
         """Whether the answer has begun, and is one in pieces."""
@@ -29,4 +32,5 @@ class BodyPieces:
 
     def write(self, data: bytes) -> None:
         """One piece. It must not be empty, which would be the end."""
-        self._cycle.transport.write(b"%x\r\n%b\r\n" % (len(data), data))
+        write = self._outlet.write
+        write(b"%x\r\n%b\r\n" % (len(data), data))

@@ -98,7 +98,7 @@ class BoundedHeadProtocol(HttpToolsProtocol):
         if self.cycle is not before:
             # Nobody waits for it yet: the request is begun in the next turn of the loop.
             self.cycle.message_event = cast(asyncio.Event, LightEvent())
-            scope[BODY_PIECES] = BodyPieces(self.cycle)
+            scope[BODY_PIECES] = BodyPieces(self.cycle, self._joined.outlet)
             scope[HEAD_SEND] = partial(answer_head.begin, self.cycle)
             self._cycles.append(self.cycle)
 

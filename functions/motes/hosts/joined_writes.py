@@ -9,10 +9,19 @@ from collections.abc import Callable
 from typing import Any
 
 
+class Outlet:
+    """Where bytes go now. It has no `__getattr__`, which makes each look at any attribute dear."""
+
+    __slots__ = ("write",)
+
+    def __init__(self, write: Callable[[bytes], None]) -> None:
+        self.write = write
+
+
 class JoinedWrites:
     """Stands for a transport of asyncio's. Call `join` before an answer begins."""
 
-    __slots__ = ("_loop", "_parts", "_transport", "write")
+    __slots__ = ("_loop", "_parts", "_transport", "outlet", "write")
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
@@ -20,6 +29,8 @@ class JoinedWrites:
         self._loop = asyncio.get_running_loop()
         self.write: Callable[[bytes], None] = transport.write
         """See asyncio. Mostly the transport's own: the pieces of a stream that is on its way lose no time."""
+        self.outlet = Outlet(self.write)
+        """The same `write`, for who writes often."""
 
     # What is not about writing is the transport's own: all that uvicorn asks of one that stays its own. With
     # `__getattr__` each of these would be looked up, and so would all else.
@@ -42,7 +53,7 @@ class JoinedWrites:
 
     def join(self) -> None:
         """What is written next goes out together with all that is written in the same turn."""
-        self.write = self._hold
+        self.write = self.outlet.write = self._hold
 
     def close(self) -> None:
         """See asyncio. What was written before is sent."""
@@ -61,7 +72,7 @@ class JoinedWrites:
 
     def flush(self) -> None:
         """Send what is held now, and hold nothing more."""
-        self.write = self._transport.write
+        self.write = self.outlet.write = self._transport.write
         parts, self._parts = self._parts, []
         if parts:
             self._transport.writelines(parts)

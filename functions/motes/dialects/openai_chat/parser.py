@@ -22,7 +22,7 @@ from motes.dialects.openai_chat.fields import NOTHING, inner, rows, text
 from motes.dialects.openai_chat.finish import failure_of, stop_of
 from motes.dialects.openai_chat.frames import DONE, IDLE, chunks_in, first_choice, json_or_text, plain_text
 from motes.dialects.openai_chat.media import Speech, picture
-from motes.dialects.openai_chat.said import Said
+from motes.dialects.openai_chat.said import Cumulative, Either, Said
 from motes.dialects.openai_chat.sources import Sources
 from motes.dialects.openai_chat.thoughts import FIELDS, Details, Thought, thoughts_of
 from motes.dialects.openai_chat.usage import Counts, counts_of, inference_cost, usages_in
@@ -38,20 +38,19 @@ _SPOKEN: Final = frozenset({"role", "content", "refusal", "reasoning_details", *
 # Letters that hide how long the words are.
 _OBFUSCATION: Final = re.compile(rb'[,{] *"obfuscation": *"([A-Za-z0-9]*)"')
 
-# What of a delta is news.
-_READ: Final = {"increment": Said.add, "cumulative": Said.reach, "either": Said.extend}
+_CHANNELS: Final[Mapping[str, type[Said]]] = {"increment": Said, "cumulative": Cumulative, "either": Either}
 
 
 class ChatParser:
     """One answer of one upstream."""
 
     def __init__(self, quirks: Quirks) -> None:
-        self._new = _READ[quirks.delta_mode]
         self._tagged = quirks.think_tags
         self._reasoning_inside = quirks.reasoning_in_completion
         self._error_kinds = quirks.error_kinds
-        self._text = Said()
-        self._thought = Said()
+        channel = _CHANNELS[quirks.delta_mode]
+        self._text = channel()
+        self._thought = channel()
         self._by_delta = False
         self._calls = ToolCalls()
         self._details = Details()
@@ -99,7 +98,7 @@ class ChatParser:
         """A chunk of text and nothing else, as most are. See `Verse`."""
         if obfuscation and not obfuscation.isalnum():
             raise ValueError("no obfuscation")
-        news = self._new(self._text, words)
+        news = self._text.news(words)
         if self._tagged:
             self._say(news, out)
         elif news:
@@ -196,7 +195,7 @@ class ChatParser:
             self._on_thought(thought, out)
 
     def _on_thought(self, thought: Thought, out: Emitter) -> None:
-        self._think(self._new(self._thought, thought.text), out)
+        self._think(self._thought.news(thought.text), out)
         if thought.signature:
             out.reasoning_signature(thought.signature)
         if thought.encrypted:
@@ -205,9 +204,9 @@ class ChatParser:
     def _on_piece(self, piece: Piece, out: Emitter) -> None:
         match piece:
             case "text", value:
-                self._say(self._new(self._text, value), out)
+                self._say(self._text.news(value), out)
             case "reasoning", value:
-                self._think(self._new(self._thought, value), out)
+                self._think(self._thought.news(value), out)
             case "signature", value:
                 if value:
                     out.reasoning_signature(value)

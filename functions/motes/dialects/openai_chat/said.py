@@ -39,6 +39,9 @@ class Said:
             self._fold()
         return text
 
+    news = add
+    """What of a delta is news, as this channel's vendor says it."""
+
     def reach(self, text: str) -> str:
         """A text that may repeat everything from the start: what goes beyond it. One that goes another
         way is taken for an increment.
@@ -78,6 +81,20 @@ class Said:
             self._digest.update(_bytes_of(folded))
         self._head += folded[: _LONG - len(self._head)]
         self._length += len(folded)
+
+
+class Cumulative(Said):
+    """A channel of which each delta repeats all of it."""
+
+    __slots__ = ()
+    news = Said.reach
+
+
+class Either(Said):
+    """A channel of which a delta may repeat all of it."""
+
+    __slots__ = ()
+    news = Said.extend
 
 
 def _bytes_of(text: str) -> bytes:
