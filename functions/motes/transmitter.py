@@ -72,7 +72,7 @@ class Transmitter:
         self._call_at = -1
         """How long the text was when the latest particle was queued, where that was of a call."""
         self._has_shown = False
-        """Whether a visible particle was queued that was no text."""
+        """Whether a visible particle was queued before any text."""
         self._native: str | None = None
         self._detail: str | None = None
         self._counts: dict[str, Any] = {}
@@ -275,7 +275,7 @@ class Transmitter:
         if self.verdict is not None:
             return
         self._call_at = -1
-        if not self._has_shown:
+        if not self._has_shown and not self.text_length:
             self._has_shown = p.is_visible(particle)
         self.queue.append(particle)
 
