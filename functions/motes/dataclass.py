@@ -234,9 +234,11 @@ def _shaped(shape: str, frozen: bool) -> CodeType:
     for at, kind in enumerate(shape):
         value = f"_make{at}() if _{at} is _FACTORY else _{at}" if kind == "f" else f"_{at}"
         lines.append(f"_set{at}(self, {value})" if frozen and not is_open else f"self._{at} = {value}")
+    begin = ["if self is None: made = self = _new(_begun)", "else: made = None"]
     if is_open:
-        lines = ["if not is_new: _enter(self, _opened)", *lines, "self.__class__ = _made"]
-    lines = ["is_new = self is None", "if is_new: self = _new(_begun)", *lines, "if is_new: return self"]
+        begin[1] += "; _enter(self, _opened)"
+        lines.append("self.__class__ = _made")
+    lines = [*begin, *lines, "return made"]
     arguments = ", ".join(["self", *(f"_{at}" for at in range(len(shape)))])
     source = f"def __init__({arguments}):\n " + "\n ".join(lines)
     code = compile(source, "<dataclass>", "exec")

@@ -54,11 +54,11 @@ def normalise(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
 
 def _is_plain(message: Message) -> bool:
     """Whether a message is right whatever stands around it: no call, no result, no media of a system."""
+    if isinstance(message, UserMessage):
+        return True
     if isinstance(message, AssistantMessage):
         return not message.tool_calls and message.function_call is None
-    if isinstance(message, SystemMessage):
-        return not isinstance(message.content, list)
-    return isinstance(message, UserMessage)
+    return isinstance(message, SystemMessage) and not isinstance(message.content, list)
 
 
 class _Places:

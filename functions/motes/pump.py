@@ -110,10 +110,10 @@ class Pump:
         begins = self._room > 0
         events = demuxer.feed(data)
         self._parse(events)
-        if out.verdict is None and demuxer.error is not None:
+        room = self._room = demuxer.room
+        if not room and out.verdict is None and demuxer.error is not None:
             self._break(demuxer.error)
-        self._room = demuxer.room
-        self._short = min(self._room, _STRIDE)
+        self._short = min(room, _STRIDE)
         if events:
             if not self._bad:
                 self._head, self._unseen = b"", 0

@@ -16,8 +16,10 @@ from motes.emitter import Emitter, Verse
 
 _PROBE: Final = b'"\xef\xb7\x90"'
 """A text of one character, which is none."""
+_PROBED: Final = loads(_PROBE)
 _QUOTES: Final = (b'"', b'"')
 """Joined by words they are a string: made at once, for half of what two sums cost."""
+_CR: Final = 13
 _LESSONS: Final = 64
 _NEAR: Final = 4096
 _ALIKE: Final = 24
@@ -202,11 +204,13 @@ def last_event(data: bytes, datum: str, *, begins: bool) -> bytes:
     for end in (b"\n\n", b"\r\n\r\n"):
         tail = line_of_data + end
         if data.endswith(tail):
-            line = len(data) - len(tail)
-            before = max(data.rfind(b"\n\n", 0, line) + 2, data.rfind(b"\n\r\n", 0, line) + 3)
+            line, has_cr = len(data) - len(tail), _CR in data
+            before = data.rfind(b"\n\n", 0, line) + 2
+            if has_cr:
+                before = max(before, data.rfind(b"\n\r\n", 0, line) + 3)
             event = data[before:] if before > 2 else data if begins else b""
             # A CR alone ends a line as well: there may be an event before this one.
-            return event if event.count(b"\r") == event.count(b"\r\n") else b""
+            return b"" if has_cr and event.count(b"\r") != event.count(b"\r\n") else event
     return b""
 
 
@@ -224,9 +228,9 @@ def end_of_event(data: bytes, at: int) -> int:
 def _is_read(datum: bytes, verse: Verse, has_filler: bool) -> bool:
     """Whether what was put in the place of the words, and of a member, is read as these."""
     try:
-        value, probe = loads(datum), loads(_PROBE)
+        value = loads(datum)
     except ValueError:
         return False
-    if type(value) is not dict or verse.words_of(value) != probe:
+    if type(value) is not dict or verse.words_of(value) != _PROBED:
         return False
-    return not (verse.member and has_filler) or value.get(verse.member) == probe
+    return not (verse.member and has_filler) or value.get(verse.member) == _PROBED

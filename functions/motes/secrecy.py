@@ -77,7 +77,7 @@ class Secrecy:
 
     def __init__(self, secrets: Sequence[str]) -> None:
         self._secrets = secrets
-        heads = {form[:_TELLING].lower() for secret in secrets for form in _forms(secret)}
+        heads = {form[:_TELLING].lower() for secret in secrets for form in _forms(secret[:_TELLING])}
         self._heads = list(heads) if all(map(str.isascii, heads)) else [""]
 
     def __repr__(self) -> str:

@@ -43,7 +43,8 @@ class LogLine:
 
     def __str__(self) -> str:
         fields = self._given
-        form, marks = _form(self.event, *fields, *map(type, fields.values()))
+        kinds: list[Any] = [type(value) for value in fields.values()]
+        form, marks = _form(self.event, *fields, *kinds)
         text = form % tuple(fields.values())
         return text if _is_plain_text(text, marks) else _quoted(self.event, fields)
 

@@ -21,6 +21,8 @@ from motes.executor.run import Batch, Lane, shut
 
 _log = logging.getLogger("motes.api")
 
+# So many particles are not worth to be sorted.
+_FEW: Final = 3
 _STREAM_HEADERS: Final = (
     # No proxy may hold a stream back to compress or cache it; the last one is nginx's own word.
     (b"cache-control", b"no-cache, no-transform"),
@@ -85,7 +87,8 @@ class StreamWriter:
         await self._send({"type": "http.response.start", "status": 200, "headers": headers})
         first = self._encoder.open() + self._written(held)
         # An empty chunk still makes the server send the head.
-        await self._send_body({"type": "http.response.body", "body": first, "more_body": True})
+        if not self._is_out(first):
+            await self._send_body({"type": "http.response.body", "body": first, "more_body": True})
 
     async def pour(self, source: AsyncGenerator[Batch, None], lane: Lane | None = None) -> None:
         """Everything that is still to come, a chunk a batch, and the end of the response. Call it as soon as
@@ -107,10 +110,9 @@ class StreamWriter:
                     is_whole = True
                     await send({"type": "http.response.body", "body": data, "more_body": False})
                     continue
-                if not data and clock() - self._wrote_at >= self._silence:
-                    data = self._encoder.keepalive()
-                if data:
-                    await send({"type": "http.response.body", "body": data, "more_body": True})
+                if data := data or self._sign_of_life(clock()):
+                    if not self._is_out(data):
+                        await send({"type": "http.response.body", "body": data, "more_body": True})
                     self._wrote_at = clock()
         finally:
             if lane is not None:
@@ -134,13 +136,27 @@ class StreamWriter:
         # Otherwise the stream is to be ended.
         return not self._has_failed
 
+    def _sign_of_life(self, now: float) -> bytes:
+        """What is written where a batch adds nothing: mostly nothing."""
+        return self._encoder.keepalive() if now - self._wrote_at >= self._silence else b""
+
+    def _is_out(self, data: bytes) -> bool:
+        """Whether that could be written at once, behind a head that is sent."""
+        pieces = self._pieces
+        if not data or pieces is None or not pieces.can_begin() or not pieces.is_open():
+            return False
+        pieces.write(data)
+        return True
+
     def _written(self, batch: Sequence[p.Particle]) -> bytes:
         """What particles add; where one cannot be written, the last words of the stream."""
         out: list[bytes] = []
         try:
-            if len(batch) == 1:
-                # Mostly, of a vendor that takes its time.
-                return self._encoder.encode(batch[0])
+            if len(batch) <= _FEW:
+                # As mostly, of a vendor that takes its time.
+                for particle in batch:
+                    out.append(self._encoder.encode(particle))
+                return b"".join(out)
             for kind, some in groupby(batch, type):
                 if kind is p.Text:
                     out.extend(self._encoder.texts(cast("list[p.Text]", [*some])))

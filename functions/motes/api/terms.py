@@ -37,9 +37,10 @@ _new_terms: Final = maker(Terms)
 
 def wants_background(request: ChatRequest, settings: Settings, label: str) -> bool:
     """Whether the run is to live on at its vendor, by the caller's word or else the operator's."""
-    if request.motes.background is not None:
-        return request.motes.background
-    return any(fnmatchcase(label, pattern) for pattern in settings.background_models)
+    said, patterns = request.motes.background, settings.background_models
+    if said is not None or not patterns:
+        return bool(said)
+    return any(fnmatchcase(label, pattern) for pattern in patterns)
 
 
 def terms_of(options: MotesOptions, choices: Choices, scope: Mapping[str, Any], *, background: bool) -> Terms:

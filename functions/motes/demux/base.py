@@ -30,8 +30,8 @@ class Demuxer(Protocol):
 
     @property
     def room(self) -> int:
-        """How large an event may be that begins now; 0 where one has begun, or events cannot be told apart
-        without the demuxer.
+        """How large an event may be that begins now; 0 where one has begun, where events cannot be told apart
+        without the demuxer, and where nothing more will come.
         """
         ...
 

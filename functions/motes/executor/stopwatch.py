@@ -5,7 +5,7 @@ what is missing at the end is estimated, and said to be.
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from motes import particles as p
 from motes.costs import Pricing, prompt_of, unpriced
@@ -17,7 +17,8 @@ from motes.reassembly import add_metrics
 _FROM_THE_VENDOR: Final = frozenset({p.ModelName, p.ResponseId, p.HandleSet, p.ProviderInfra})
 """What shows that an answer has begun, although nothing of it can be read."""
 _UNTOLD: Final = p.Metrics(source="estimated")
-_with_times: Final[Callable[..., p.Metrics]] = changer(p.Metrics, "start_ms", "inner_ms", "all_ms", "cost")
+_Changer: TypeAlias = Callable[..., p.Metrics]
+_with_times: Final[_Changer] = changer(p.Metrics, "start_ms", "inner_ms", "all_ms", "cost")
 
 
 class Stopwatch:
@@ -144,16 +145,17 @@ class Stopwatch:
         is_early = self.uncounted > 0 and (not good or told.source == "partial")
         if prompt is not None and output is not None and not is_early:
             return told
-        guess: dict[str, Any] = {}
+        changed: _Changer = changer(
+            p.Metrics, "tokens_in", "tokens_out", "tokens_total", "cost_cents", "source"
+        )
+        source = "estimated" if prompt is None and output is None else "partial"
+        tokens_in, total, cents = told.tokens_in, told.tokens_total, told.cost_cents
+        # What the vendor said of the sum is said of less.
         if prompt is None and self._prompt is not None:
-            guess["tokens_in"] = self._prompt()
+            tokens_in, total, cents = self._prompt(), None, None
         if output is None or is_early:
-            guess["tokens_out"] = (output or 0) + tokens_of(self.uncounted)
-        knows = prompt is not None or output is not None
-        if guess:
-            # What the vendor said of the sum is said of less.
-            guess |= {"tokens_total": None, "cost_cents": None}
-        return replace(told, **guess, source="partial" if knows else "estimated")
+            output, total, cents = (output or 0) + tokens_of(self.uncounted), None, None
+        return changed(told, tokens_in, output, total, cents, source)
 
     def _is_told(self, counted: p.Metrics) -> bool:
         """Whether it was. A price that came since makes no particle more: the numbers of a run's particles

@@ -80,15 +80,17 @@ class LogObserver:
     def run_ended(self, label: str, end: p.End, metrics: p.Metrics) -> None:
         """See `Observer`."""
         _log.info(
-            logline(
+            LogLine(
                 "run_ended",
-                model=label,
-                reason=end.reason,
-                stop=end.stop,
-                first_ms=metrics.start_ms,
-                all_ms=metrics.all_ms,
-                tokens_in=metrics.tokens_in,
-                tokens_out=metrics.tokens_out,
+                {
+                    "model": label,
+                    "reason": end.reason,
+                    "stop": end.stop,
+                    "first_ms": metrics.start_ms,
+                    "all_ms": metrics.all_ms,
+                    "tokens_in": metrics.tokens_in,
+                    "tokens_out": metrics.tokens_out,
+                },
             )
         )
 
@@ -166,7 +168,7 @@ class _Lines(logging.StreamHandler[TextIO]):
             if not waiting:
                 return
             told, name, end = self._times.told, logging.getLevelName, self.terminator
-            text = "".join([f"{told(at)} {name(level)} {line}{end}" for at, level, line in waiting])
+            text = "".join([f"{told(at)} {name(level)} {line!s}{end}" for at, level, line in waiting])
             try:
                 self.stream.write(text)
                 if not getattr(self.stream, "line_buffering", False):

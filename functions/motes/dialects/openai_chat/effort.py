@@ -51,7 +51,8 @@ def _is_able(model: str, quirks: Quirks, rule: ModelRule | None, traits: Traits)
         return traits.reasoning
     if rule is not None:
         return bool(rule.efforts)
-    return any(fits(model, head) for head in quirks.reasoning_models)
+    heads = quirks.reasoning_models
+    return bool(heads) and any(fits(model, head) for head in heads)
 
 
 class _Planner:

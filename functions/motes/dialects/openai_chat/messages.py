@@ -54,7 +54,7 @@ def messages_of(request: ChatRequest, quirks: Quirks, draft: Draft, has_tools: b
         history = _as_sent(history, request.messages)
     written = _Writer(quirks, draft, has_tools).write(history)
     written = turns.arranged(written, quirks, draft.warn)
-    if any(isinstance(message.get("content"), list) for message in written):
+    if list in [type(message.get("content")) for message in written]:
         turns.keep_last_marks(written, MARKS, draft.warn)
     return written
 

@@ -36,7 +36,7 @@ _UNSAID: Final = ("", "null")
 _SPOKEN: Final = frozenset({"role", "content", "refusal", "reasoning_details", *FIELDS})
 
 # Letters that hide how long the words are.
-_OBFUSCATION: Final = re.compile(rb'[,{] *"obfuscation": *"([A-Za-z0-9]*)"')
+_OBFUSCATION: Final = re.compile(rb'"obfuscation": *"([A-Za-z0-9]*)"')
 
 _CHANNELS: Final[Mapping[str, type[Said]]] = {"increment": Said, "cumulative": Cumulative, "either": Either}
 

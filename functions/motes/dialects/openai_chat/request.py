@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from motes import jsontext
 from motes.chat import ChatRequest, JSONSchemaFormat
+from motes.dataclass import maker
 from motes.dialects.base import Traits, UpstreamBody
 from motes.dialects.openai_chat.draft import Draft
 from motes.dialects.openai_chat.effort import Reasoning, plan
@@ -21,6 +22,7 @@ from motes.dialects.strict_schema import strictly
 from motes.quirks import JSONSupport, Quirks
 
 PATH: Final = "chat/completions"
+_new_body: Final = maker(UpstreamBody)
 
 # Members that go as they are.
 _PLAIN: Final = (
@@ -79,7 +81,7 @@ def body(request: ChatRequest, model: str, quirks: Quirks, traits: Traits) -> Up
     draft.fill(quirks.with_tools if tools.entries else {})
     draft.fill(quirks.extra_body)
     written = draft.mend()
-    return UpstreamBody(json=draft.json, warnings=draft.warnings, written=written)
+    return _new_body(json=draft.json, warnings=draft.warnings, written=written)
 
 
 def _put_limits(request: ChatRequest, quirks: Quirks, reasoning: Reasoning, draft: Draft) -> None:
