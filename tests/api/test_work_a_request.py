@@ -9,9 +9,7 @@ that every request takes. See `kernel/test_work_an_event.py`, and `python -m tes
 import asyncio
 import json
 import logging
-import re
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -29,7 +27,7 @@ from motes.settings import load_settings
 
 OURS = str(Path(motes.__file__).parent)
 CHUNKED_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
-WARM, COUNTED = 8, 10
+WARM, COUNTED, ROUNDS = 8, 10, 5
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +62,7 @@ class Counter:
         return self._on_step
 
 
-async def asked(app, body, heard=None):
+async def asked(app, body):
     """One request; gives the bytes of its answer."""
     told, messages = b"", [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -77,8 +75,6 @@ async def asked(app, body, heard=None):
     async def send(message):
         nonlocal told
         told += message.get("body", b"")
-        if heard is not None:
-            heard(message)
 
     headers = [(name.encode(), value.encode()) for name, value in AUTH.items()]
     scope = {
@@ -105,19 +101,23 @@ async def steps_a_request(gateway, app, body):
     for _ in range(WARM):
         assert b"[DONE]" in await asked(app, body)
     await settled()
-    counter = Counter()
-    with counter:
-        # In tasks of their own: only frames that begin now are counted.
-        for _ in range(COUNTED):
-            await asyncio.create_task(asked(app, body))
-        await asyncio.create_task(settled())
-    return counter.steps / COUNTED
+    found = []
+    for _ in range(ROUNDS):
+        counter = Counter()
+        with counter:
+            # In tasks of their own: only frames that begin now are counted.
+            for _ in range(COUNTED):
+                await asyncio.create_task(asked(app, body))
+            await asyncio.create_task(settled())
+        found.append(counter.steps / COUNTED)
+    # Now and then an answer comes in one read more.
+    return min(found)
 
 
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the limits are of Python 3.11's instructions")
 @pytest.mark.parametrize(
     ("dialect", "limit"),
-    [("openai-chat", 13_860), ("anthropic-messages", 15_330), ("gemini-generate", 14_190)],
+    [("openai-chat", 13_830), ("anthropic-messages", 15_300), ("gemini-generate", 14_190)],
 )
 def test_a_request_takes_few_steps_of_our_own(tmp_path, dialect, limit):
     answer = DIALECTS[dialect](Script(n=1), b"")
@@ -137,77 +137,25 @@ def test_a_request_takes_few_steps_of_our_own(tmp_path, dialect, limit):
         assert asyncio.run(counted()) <= limit
 
 
-class LiveVendor:
-    """Says a piece when its reader has the last one, so that every piece is a read of its own."""
-
-    def __init__(self, dialect):
-        self.dialect, self.pieces, self._heard = dialect, 0, asyncio.Event()
-
-    def hear(self, _):
-        self._heard.set()
-
-    async def __call__(self, reader, writer):
-        # The line stays open until the gateway's end, which cancels this.
-        try:
-            with suppress(asyncio.IncompleteReadError):
-                while True:
-                    await self._answer(reader, writer)
-        finally:
-            writer.close()
-
-    async def _answer(self, reader, writer):
-        head = await reader.readuntil(b"\r\n\r\n")
-        await reader.readexactly(int(re.search(rb"content-length: (\d+)", head, re.I)[1]))
-        answer = DIALECTS[self.dialect](Script(n=self.pieces), b"")
-        writer.write(CHUNKED_HEAD)
-        for piece in [b"".join(answer.head), *answer.middle, b"".join(answer.tail)]:
-            self._heard.clear()
-            writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
-            await asyncio.wait_for(self._heard.wait(), 10)
-        writer.write(b"0\r\n\r\n")
-
-
-async def steps_an_event(app, vendor, wishes):
-    body = {"model": "fake/m", "stream": True, "messages": [{"role": "user", "content": "Hi"}], **wishes}
-    found = []
-    for vendor.pieces in (10, 20, 220):
-        counter = Counter()
-        with counter:
-            told = await asyncio.create_task(asked(app, json.dumps(body).encode(), vendor.hear))
-        assert b"[DONE]" in told
-        found.append(counter.steps)
-    return (found[2] - found[1]) / 200
-
-
-@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the limits are of Python 3.11's instructions")
-@pytest.mark.parametrize("dialect", ["openai-chat", "anthropic-messages"])
-def test_a_journal_takes_few_steps_a_live_event(tmp_path, dialect):
-    async def counted():
-        vendor = LiveVendor(dialect)
-        async with await asyncio.start_server(vendor, "127.0.0.1", 0) as server:
-            host, port = server.sockets[0].getsockname()
-            row = vendor_row(f"http://{host}:{port}", dialect=dialect)
-            # Pages by what is said, and not by how fast this machine is.
-            (tmp_path / "motes.toml").write_text("journal_page_s = 600\n" + row)
-            environ = {"MOTES_HOME": str(tmp_path), "MOTES_API_KEY": KEY}
-            gateway = open_gateway(load_settings(environ, tmp_path), environ, observer=LogObserver())
-            app = create_app(gateway, is_always_on=True)
-            async with app.router.lifespan_context(app):
-                plain = await steps_an_event(app, vendor, {})
-                return await steps_an_event(app, vendor, {"motes": {"resumable": True}}) - plain
-
-    assert asyncio.run(counted()) <= 215
+JOURNAL = {"motes": {"resumable": True}}
 
 
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the limits are of Python 3.11's instructions")
 @pytest.mark.parametrize(
-    ("dialect", "limit"),
-    [("openai-chat", 534), ("anthropic-messages", 549), ("gemini-generate", 557)],
+    ("dialect", "wishes", "limit"),
+    [
+        ("openai-chat", {}, 534),
+        ("anthropic-messages", {}, 549),
+        ("gemini-generate", {}, 557),
+        ("openai-chat", JOURNAL, 800),
+        ("anthropic-messages", JOURNAL, 816),
+        ("gemini-generate", JOURNAL, 823),
+    ],
 )
 @live
-async def test_a_live_event_takes_few_steps_under_the_server(tmp_path, dialect, limit):
+async def test_a_live_event_takes_few_steps_under_the_server(tmp_path, dialect, wishes, limit):
     answer = DIALECTS[dialect](Script(n=240), b"")
-    body = {"model": "fake/m", "stream": True, "messages": [{"role": "user", "content": "Hi"}]}
+    body = {"model": "fake/m", "stream": True, "messages": [{"role": "user", "content": "Hi"}]} | wishes
     async with live_stand(tmp_path, dialect) as stand:
         client, call = await stand.asked("/v1/chat/completions", body, b"".join(answer.head))
         pieces = iter(answer.middle)
