@@ -41,7 +41,10 @@ def command(request, stand, monkeypatch, capsys, tmp_path):
 def made(stand, **motes):
     with client(stand[1]) as caller:
         response = caller.post("/particles", json=ASK | {"motes": {"background": True, **motes}})
-        return response.headers["x-motes-run-id"]
+        id = response.headers["x-motes-run-id"]
+        # Who asks the gateway for a run that is just over waits until the store has it so.
+        assert caller.get(f"/runs/{id}").json()["outcome"] == "completed"
+        return id
 
 
 def left(stand):
