@@ -194,7 +194,7 @@ def _init(
         elif defaults and not kw_only:
             raise TypeError(f"non-default argument {name!r} follows default argument")
         shape += "." if factory is MISSING else "f"
-    made = FunctionType(_named(_shaped(shape, frozen), owner, tuple(types), kw_only), names)
+    made = FunctionType(_named(_shaped(shape, frozen, kw_only), owner, tuple(types), kw_only), names)
     if kw_only:
         made.__kwdefaults__ = defaults
     else:
@@ -226,19 +226,21 @@ def _is_hashed(default: Any) -> bool:
 
 
 @cache
-def _shaped(shape: str, frozen: bool) -> CodeType:
-    """An `__init__` with made-up names; in the shape, `f` is a field with a factory, `.` one without. Without
-    a self it makes one and gives it: see `maker`.
+def _shaped(shape: str, frozen: bool, kw_only: bool) -> CodeType:
+    """An `__init__` with made-up names; in the shape, `f` is a field with a factory, `.` one without. Where
+    all are named it makes one and gives it, if it is called without a self: see `maker`.
     """
     lines, is_open = [], _is_filled_open(frozen, len(shape))
     for at, kind in enumerate(shape):
         value = f"_make{at}() if _{at} is _FACTORY else _{at}" if kind == "f" else f"_{at}"
         lines.append(f"_set{at}(self, {value})" if frozen and not is_open else f"self._{at} = {value}")
-    begin = ["if self is None: made = self = _new(_begun)", "else: made = None"]
+    begin = "_enter(self, _opened)" if is_open else "pass"
     if is_open:
-        begin[1] += "; _enter(self, _opened)"
         lines.append("self.__class__ = _made")
-    lines = [*begin, *lines, "return made"]
+    if kw_only:
+        begin = f"if self is None: made = self = _new(_begun)\n else: made = None; {begin}"
+        lines.append("return made")
+    lines.insert(0, begin)
     arguments = ", ".join(["self", *(f"_{at}" for at in range(len(shape)))])
     source = f"def __init__({arguments}):\n " + "\n ".join(lines)
     code = compile(source, "<dataclass>", "exec")
