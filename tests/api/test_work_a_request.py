@@ -16,7 +16,7 @@ import pytest
 
 import motes
 from bench.wires import DIALECTS, Script
-from fakes.live_stand import live, live_stand
+from fakes.live_stand import HandMovedLoop, live, live_stand
 from fakes.serving import AUTH, KEY, vendor_row
 from fakes.upstream import SSE_HEAD, Upstream
 from motes.api.app import create_app
@@ -117,7 +117,7 @@ async def steps_a_request(gateway, app, body):
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the limits are of Python 3.11's instructions")
 @pytest.mark.parametrize(
     ("dialect", "limit"),
-    [("openai-chat", 13_830), ("anthropic-messages", 15_300), ("gemini-generate", 14_190)],
+    [("openai-chat", 13_740), ("anthropic-messages", 15_200), ("gemini-generate", 14_100)],
 )
 def test_a_request_takes_few_steps_of_our_own(tmp_path, dialect, limit):
     answer = DIALECTS[dialect](Script(n=1), b"")
@@ -134,7 +134,10 @@ def test_a_request_takes_few_steps_of_our_own(tmp_path, dialect, limit):
             async with app.router.lifespan_context(app):
                 return await steps_a_request(gateway, app, json.dumps(body).encode())
 
-        assert asyncio.run(counted()) <= limit
+        # Where time stands still, the runs of all requests are settled together however slow this machine is.
+        with asyncio.Runner(loop_factory=HandMovedLoop) as runner:
+            found = runner.run(counted())
+    assert found <= limit
 
 
 JOURNAL = {"motes": {"resumable": True}}
