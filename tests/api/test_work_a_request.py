@@ -26,7 +26,6 @@ from motes.hosts.log import LogObserver
 from motes.settings import load_settings
 
 OURS = str(Path(motes.__file__).parent)
-CHUNKED_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 WARM, COUNTED, ROUNDS = 8, 10, 5
 
 
