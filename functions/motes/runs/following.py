@@ -84,9 +84,8 @@ class Follower:
             return tape.particles[-2:]
         if not run.is_resumable or run.state != "finished":
             return []
-        before = max(0, run.last_seq - 2)
         with suppress(StoreError):
-            return Reading(before).taken(await self._runs.desk.store.pages(run.id, after=before, limit=2))
+            return (await self._runs.tail(run))[-2:]
         return []
 
     async def _asked(self, mode: Mode) -> AsyncGenerator[Batch, None]:

@@ -185,7 +185,7 @@ class Runs:
         live = self.keeper.of(run.id, run.owner)
         if live is not None or not run.is_resumable:
             return live.metrics if live is not None else None
-        tail = await self._tail(run)
+        tail = await self.tail(run)
         return next((one for one in reversed(tail) if isinstance(one, p.Metrics)), None)
 
     async def has_told_all(self, run: StoredRun) -> bool:
@@ -194,9 +194,9 @@ class Runs:
         if live is not None:
             return not live.is_taken
         is_over = run.is_resumable and run.state == "finished"
-        return is_over and not any(map(is_abandonment, await self._tail(run)))
+        return is_over and not any(map(is_abandonment, await self.tail(run)))
 
-    async def _tail(self, run: StoredRun) -> Batch:
+    async def tail(self, run: StoredRun) -> Batch:
         """The last particles of a journal. Raises StoreError."""
         from motes.runs.pages import Reading
 
