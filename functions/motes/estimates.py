@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from motes import jsontext
 from motes import particles as p
+from motes.particles import Text
 
 if TYPE_CHECKING:
     from motes.chat import ChatRequest
@@ -46,39 +47,51 @@ def size_of(particle: p.Particle) -> int:
     """The bytes of text in a piece of an answer; of a picture or a clip nothing, since nothing tells it."""
     match particle:
         case p.Text() | p.Reasoning() | p.Refusal():
-            return _bytes(particle.text)
+            return bytes_of(particle.text)
         case p.ToolCall():
-            return _bytes(particle.name) + _bytes(particle.arguments or "")
+            return bytes_of(particle.name) + bytes_of(particle.arguments or "")
         case p.ToolCallArguments():
-            return _bytes(particle.arguments)
+            return bytes_of(particle.arguments)
         case p.CodeCall():
-            return _bytes(particle.code)
+            return bytes_of(particle.code)
         case _:
             return 0
 
 
+def words_in(batch: Sequence[p.Particle]) -> int:
+    """The bytes of text where all are pieces of text, as most batches of an answer are; else nothing."""
+    size = 0
+    for particle in batch:
+        if type(particle) is not Text:
+            return 0
+        words = particle.text
+        size += len(words) if words.isascii() else bytes_of(words)
+    return size
+
+
+def bytes_of(text: str) -> int:
+    """The bytes of a text; half a character counts as one."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
 def _size(message: Any) -> int:
-    size = _bytes(message.role) + _content(message.content)
+    size = bytes_of(message.role) + _content(message.content)
     # No other message has any: a member of that name is its caller's own.
     for call in (message.tool_calls or ()) if message.role == "assistant" else ():
         if call.function is not None:
-            size += _bytes(call.function.name) + _bytes(call.function.arguments)
+            size += bytes_of(call.function.name) + bytes_of(call.function.arguments)
     return size
 
 
 def _content(content: str | Sequence[Any] | None) -> int:
     if content is None or isinstance(content, str):
-        return _bytes(content or "")
+        return bytes_of(content or "")
     return sum(_part(part) for part in content)
 
 
 def _part(part: Any) -> int:
     if part.type == "text":
-        return _bytes(part.text)
+        return bytes_of(part.text)
     if part.type == "image_url":
         return _IMAGE_BYTES
     return len(jsontext.dump_bytes(part.model_dump(exclude_none=True))) // _BASE64_TO_TEXT
-
-
-def _bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

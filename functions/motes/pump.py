@@ -52,13 +52,15 @@ class Pump:
 
     def feed(self, data: bytes) -> list[p.Particle]:
         """The particles these bytes complete, in order; never the `End`, which is the verdict."""
-        size, out, refrain = len(data), self.transmitter, self._refrain
+        self.hear(data)
+        return self.transmitter.drain()
+
+    def hear(self, data: bytes) -> None:
+        """`feed`, but that the particles are left in the transmitter."""
+        size, refrain = len(data), self._refrain
         self.received += size
-        if refrain is None or size >= self._short or not refrain.sings_one(data, size, out):
+        if refrain is None or size >= self._short or not refrain.sings_one(data, size, self.transmitter):
             self._read_all(data, size)
-        # As `drain` does it.
-        queue, out.queue = out.queue, []
-        return queue
 
     def close(self, failure: VendorError | None = None) -> list[p.Particle]:
         """The socket closed, in good order or by `failure`. Afterwards there is a verdict."""

@@ -63,8 +63,12 @@ class Transmitter:
         self.upstream_handle: p.UpstreamHandle | None = None
         """Where the run lives on at the vendor, as told last."""
         self._new_id = new_id
+        self.words = ""
+        """A piece of text that was said first since the last drain: of most reads all there is, and then no
+        particle has to be made of it.
+        """
         self.queue: list[p.Particle] = []
-        """The particles queued since the last drain."""
+        """The particles queued behind it."""
         self._halves: dict[tuple[str, str], str] = {}
         self._tags: ThinkTags | None = None
         self._calls: dict[str, bool] = {}
@@ -90,10 +94,13 @@ class Transmitter:
         if text and self.verdict is None:
             # As `_put` does it, in fewer steps: this is what most events come to.
             self.text_length += len(text)
-            # As `Text(text)` makes it, without a frame for its `__init__`.
-            words = _new(Text)
-            _set_text(words, text)
-            self.queue.append(words)
+            if self.words or self.queue:
+                # As `Text(text)` makes it, without a frame for its `__init__`.
+                words = _new(Text)
+                _set_text(words, text)
+                self.queue.append(words)
+            else:
+                self.words = text
 
     def tagged_text(self, text: str) -> bool:
         """See `Emitter`."""
@@ -267,6 +274,9 @@ class Transmitter:
     def drain(self) -> list[p.Particle]:
         """The particles queued since the last drain, in order. `End` is not among them: see `end`."""
         queue, self.queue = self.queue, []
+        if self.words:
+            queue.insert(0, Text(self.words))
+            self.words = ""
         return queue
 
     # How it is done.

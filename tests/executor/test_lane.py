@@ -16,6 +16,7 @@ from motes import particles as p
 from motes.executor.connection import open_client
 from motes.executor.pipeline import batches
 from motes.executor.policy import Backoff, Policy
+from motes.executor.run import Lane
 from motes.vendors.vendor import Timeouts
 
 ONCE = Policy(http=Backoff(1, 0.0), connection=Backoff(1, 0.0))
@@ -30,6 +31,9 @@ class Reader:
         self.heard, self.short = [], []
         self.has_room = True
         self.listener = Listener()
+
+        self.lane = Lane()
+        self.lane.lead(self.take, lambda text, now: self.take([p.Text(text)], now))
 
     def take(self, words, _):
         if not self.has_room:
@@ -76,7 +80,7 @@ async def reading(deadline_in=None, dispatch=None, **changes):
             changes["deadline"] = asyncio.get_running_loop().time() + deadline_in
         chosen = options(**{"policy": ONCE, "stop_margin": 0.0} | changes)
         wish = tiny_dispatch(vendor.url, **dispatch or {})
-        source = batches(wish, http, chosen, reader.listener, reader.take)
+        source = batches(wish, http, chosen, reader.listener, reader.lane)
         task = asyncio.create_task(reader.read(source))
         call = await vendor.calls.get()
         call.begin()
@@ -203,7 +207,7 @@ async def test_words_after_a_retry_take_the_short_way_again():
     async with live_vendor() as vendor, open_client() as http:
         reader = Reader()
         wish = tiny_dispatch(vendor.url)
-        source = batches(wish, http, options(policy=TWICE), reader.listener, reader.take)
+        source = batches(wish, http, options(policy=TWICE), reader.listener, reader.lane)
         task = asyncio.create_task(reader.read(source))
         call = await vendor.calls.get()
         call.begin()
@@ -324,7 +328,7 @@ async def test_there_is_no_heartbeat_while_words_pass_and_one_after_each_silence
 async def test_who_leaves_while_words_pass_closes_the_vendors_line():
     async with live_vendor() as vendor, open_client() as http:
         reader = Reader()
-        source = batches(tiny_dispatch(vendor.url), http, options(), reader.listener, reader.take)
+        source = batches(tiny_dispatch(vendor.url), http, options(), reader.listener, reader.lane)
         task = asyncio.create_task(reader.read(source))
         call = await vendor.calls.get()
         call.begin(CHUNKED)
@@ -341,17 +345,19 @@ async def test_who_leaves_while_words_pass_closes_the_vendors_line():
         assert metrics.tokens_out
 
 
+@pytest.mark.parametrize("word", ["word", "w\u00f6rter", "\u8a5e\U0001f600"])
 @live
-async def test_what_a_run_used_is_the_same_whichever_way_its_words_went():
+async def test_what_a_run_used_is_the_same_whichever_way_its_words_went(word):
     counted = []
     for has_room in (True, False):
         async with reading() as (reader, call, _, _):
             reader.has_room = has_room
-            await said(reader, call, *("word " * 30).split())
+            await said(reader, call, *[f"{word}{n}" for n in range(30)])
             call.reset()
         ((_, _, metrics),) = reader.listener.ends
         counted.append((metrics.tokens_out, len(reader.short)))
-    assert counted == [(counted[0][0], 30), (counted[0][0], 0)]
+    size = len(b"a") + sum(len(f"{word}{n}".encode()) for n in range(30))
+    assert counted == [(-(-size // 4), 30), (-(-size // 4), 0)]
 
 
 @live

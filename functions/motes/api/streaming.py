@@ -17,7 +17,7 @@ from motes import particles as p
 from motes.api.envelope import BODY_PIECES, BODY_SEND
 from motes.api.logline import logline
 from motes.errors import VendorError
-from motes.executor.run import Batch, Lane, shut
+from motes.executor.run import Batch, Lane
 
 _log = logging.getLogger("motes.api")
 
@@ -39,6 +39,10 @@ class Encoder(Protocol):
 
     def encode(self, particle: p.Particle) -> bytes:
         """What one particle adds."""
+        ...
+
+    def words(self, text: str) -> bytes:
+        """What one piece of text adds that is not empty."""
         ...
 
     def texts(self, some: Sequence[p.Text]) -> Iterable[bytes]:
@@ -97,7 +101,7 @@ class StreamWriter:
         send, clock, is_whole = self._send_body, self._clock, False
         self._wrote_at = clock()
         if lane is not None and self._pieces is not None and self._pieces.can_begin():
-            lane.take = self._takes
+            lane.lead(self._takes, self._says)
         try:
             async for batch in source:
                 if self._has_failed:
@@ -110,35 +114,44 @@ class StreamWriter:
                     is_whole = True
                     await send({"type": "http.response.body", "body": data, "more_body": False})
                     continue
-                if data := data or self._sign_of_life(clock()):
+                if data := data or self._sign_of_life(clock(), lane):
                     if not self._is_out(data):
                         await send({"type": "http.response.body", "body": data, "more_body": True})
                     self._wrote_at = clock()
         finally:
             if lane is not None:
-                lane.take = shut
+                lane.close()
         if not is_whole:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _takes(self, words: Batch, now: float) -> bool:
-        """Write words that come their short way; see `Lane`."""
+    def _says(self, text: str, _: float) -> bool:
+        """Write a piece of text that comes its short way; see `Lane`."""
         pieces = self._pieces
         if pieces is None or not pieces.is_open():
             return False
         try:
-            # As `_written` does it, in a frame less: this is what most events come to.
-            data = self._encoder.encode(words[0]) if len(words) == 1 else self._written(words)
+            data = self._encoder.words(text)
         except Exception as bug:
-            data = self._failed(words[0], bug)
+            pieces.write(self._failed(p.Text(text), bug))
+            return False
         if data:
             pieces.write(data)
-            self._wrote_at = now
+        return True
+
+    def _takes(self, words: Batch, _: float) -> bool:
+        """`_says` for several pieces at once."""
+        pieces = self._pieces
+        if pieces is None or not pieces.is_open():
+            return False
+        if data := self._written(words):
+            pieces.write(data)
         # Otherwise the stream is to be ended.
         return not self._has_failed
 
-    def _sign_of_life(self, now: float) -> bytes:
+    def _sign_of_life(self, now: float, lane: Lane | None) -> bytes:
         """What is written where a batch adds nothing: mostly nothing."""
-        return self._encoder.keepalive() if now - self._wrote_at >= self._silence else b""
+        at = self._wrote_at if lane is None else max(self._wrote_at, lane.at)
+        return self._encoder.keepalive() if now - at >= self._silence else b""
 
     def _is_out(self, data: bytes) -> bool:
         """Whether that could be written at once, behind a head that is sent."""

@@ -14,7 +14,7 @@ from motes.api.deadline import BLIND
 from motes.chat import ChatRequest, MotesOptions
 from motes.dataclass import dataclass, maker
 from motes.errors import InvalidRequest
-from motes.runs.departure import Departure
+from motes.runs.orders import Departure
 from motes.settings import Settings
 
 _DETACHED: Final = Departure("detach")

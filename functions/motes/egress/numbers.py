@@ -66,6 +66,7 @@ class _Chunks(Protocol):
 
     def open(self) -> bytes: ...
     def encode(self, particle: p.Particle) -> bytes: ...
+    def words(self, text: str) -> bytes: ...
     def texts(self, some: Sequence[p.Text]) -> Iterable[bytes]: ...
     def keepalive(self) -> bytes: ...
 
@@ -92,9 +93,7 @@ class NumberedChunks:
     def encode(self, particle: p.Particle) -> bytes:
         """What one particle adds."""
         if self._is_in_text and type(particle) is p.Text and particle.text:
-            # Text behind text, as mostly.
-            self._numbers.last = at = self._numbers.last + 1
-            return _NUMBERED % (at, self._chunks.encode(particle))
+            return self.words(particle.text)
         before = self._numbers.last
         number = self._numbers.of(particle)
         data = self._chunks.encode(particle)
@@ -110,6 +109,14 @@ class NumberedChunks:
         out = b"".join([self._told(event, before) for event in events[:-1]])
         self._events = 0
         return out + (self._placed(Position(number), events[-1]) if events else b"")
+
+    def words(self, text: str) -> bytes:
+        """What a piece of text adds that is not empty."""
+        if not self._is_in_text:
+            return self.encode(p.Text(text))
+        # Text behind text, as mostly.
+        self._numbers.last = at = self._numbers.last + 1
+        return _NUMBERED % (at, self._chunks.words(text))
 
     def texts(self, some: Sequence[p.Text]) -> Iterable[bytes]:
         """`encode` of each of some pieces of text, in fewer steps."""

@@ -90,17 +90,22 @@ class ChunkEncoder:
         """What one particle adds to the stream. After the `End` nothing is added any more."""
         if type(particle) is not Text:
             self._goes_on = False
-        elif self._goes_on and (text := particle.text):
-            # Text behind text, as mostly: nothing can stand between the two.
-            self._places.length += len(text)
-            try:
-                # As `dump_bytes` does it, in a frame less: this is what most events come to.
-                written = dumps(text)
-            except TypeError:
-                written = jsontext.dump_bytes(text)
-            return written.join(self._around_text)
+        elif self._goes_on and particle.text:
+            return self.words(particle.text)
         handler = _HANDLERS.get(type(particle))
         return b"" if handler is None or self._closed else handler(self, particle)
+
+    def words(self, text: str) -> bytes:
+        """What a piece of text adds that is not empty: this is what most events come to."""
+        if not self._goes_on:
+            return self.encode(Text(text))
+        # Text behind text: nothing can stand between the two.
+        self._places.length += len(text)
+        try:
+            # As `dump_bytes` does it, in a frame less.
+            return dumps(text).join(self._around_text)
+        except TypeError:
+            return jsontext.dump_bytes(text).join(self._around_text)
 
     def texts(self, some: Sequence[p.Text]) -> Iterable[bytes]:
         """`encode` of each of some pieces of text, in fewer steps."""

@@ -26,6 +26,10 @@ class ParticleEncoder(Protocol):
         """The bytes of one particle; none for a heartbeat, which is sent by time and not by number."""
         ...
 
+    def words(self, text: str) -> bytes:
+        """`encode` of a piece of text."""
+        ...
+
     def texts(self, some: Sequence[p.Text]) -> Iterable[bytes]:
         """`encode` of each of some pieces of text."""
         ...
@@ -58,6 +62,10 @@ class LineEncoder:
             wire = {"seq": number, **wire}
         return jsontext.dump_bytes(wire) + b"\n"
 
+    def words(self, text: str) -> bytes:
+        """See `ParticleEncoder`."""
+        return self.encode(p.Text(text))
+
     def texts(self, some: Sequence[p.Text]) -> Iterable[bytes]:
         """See `ParticleEncoder`."""
         return map(self.encode, some)
@@ -86,6 +94,10 @@ class EventEncoder:
         number = self._numbers.of(particle)
         id = b"" if number is None else b"id: %d\n" % number
         return b"%bdata: %b\n\n" % (id, jsontext.dump_bytes(to_wire(particle)))
+
+    def words(self, text: str) -> bytes:
+        """See `ParticleEncoder`."""
+        return self.encode(p.Text(text))
 
     def texts(self, some: Sequence[p.Text]) -> Iterable[bytes]:
         """See `ParticleEncoder`."""

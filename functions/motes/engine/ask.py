@@ -1,8 +1,11 @@
 """A request as motes' own executor makes it: bytes and a place, without a client's machinery around them.
 
-Must never be given to what follows redirects or keeps cookies: it says all that is sent.
+Must never be given to what follows redirects or keeps cookies: it says all that is sent. Nor let a line
+break, or any other control character, out of a header: what follows it would be another header. The message
+of the error does not repeat the value, which may be a key.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from functools import lru_cache
@@ -12,11 +15,14 @@ import httpx
 
 from motes.dataclass import dataclass
 from motes.engine.connection import Header
-from motes.engine.head import header_lines, request_line
 from motes.engine.opening import Proxy, Route
 
 _WITH_A_BODY: Final = ("POST", "PUT", "PATCH")
 PORTS: Final = {"http": 80, "https": 443}
+_LINES: Final = re.compile(
+    rb"(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+: (?:[\x21-\x7e\x80-\xff]+(?:[ \t]+[\x21-\x7e\x80-\xff]+)*)?\r\n)*"
+)
+_TARGET: Final = re.compile(rb"[\x21-\x7e]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,3 +106,18 @@ remembered_heading: Final = lru_cache(maxsize=256)(heading_over)
 """The same, made and checked once for all requests to one model with one key. Not for a key that a caller
 brought, which is kept nowhere, nor for a head with a signature, which never comes again.
 """
+
+
+def request_line(method: str, target: bytes) -> bytes:
+    """The first line. Raises httpx.LocalProtocolError."""
+    if _TARGET.fullmatch(target) is None:
+        raise httpx.LocalProtocolError("illegal request target")
+    return b"%b %b HTTP/1.1\r\n" % (method.encode("ascii"), target)
+
+
+def header_lines(headers: Sequence[Header]) -> bytes:
+    """The lines after it, without the empty one. Raises httpx.LocalProtocolError."""
+    lines = b"".join([b"%b: %b\r\n" % pair for pair in headers])
+    if _LINES.fullmatch(lines) is None or lines.count(b"\n") != len(headers):
+        raise httpx.LocalProtocolError("illegal header")
+    return lines

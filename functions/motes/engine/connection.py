@@ -14,6 +14,9 @@ from typing import Final, cast
 import httptools
 import httpx
 
+from motes.chunks import CRLF, SMALL, heads_behind
+from motes.engine.alarm import Alarm
+
 _ENOUGH: Final = 64 * 1024
 # As h11 has it: heads, trailers and chunk extensions without end are no answer.
 _MAX_HEAD: Final = 100 * 1024
@@ -63,9 +66,10 @@ class Connection(asyncio.Protocol):
         self._is_paused = False
         self._failure: httpx.TransportError | None = None
         self._waiter: asyncio.Future[None] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._timer_at = 0.0
-        self._until = 0.0
+        self._alarm = Alarm(self._loop, self._wake)
+        self._lingering: asyncio.TimerHandle | None = None
+        self._heads: tuple[bytes, ...] | None = None
+        """Those of chunks, by their length, where the parser stands between two of them."""
 
     # What the pool and the transport do.
 
@@ -97,7 +101,7 @@ class Connection(asyncio.Protocol):
         )
         self._is_head_request = is_head_request
         self._has_head = self._is_complete = self._is_reusable = self._is_left = False
-        self._is_until_close = True
+        self._is_until_close, self._heads = True, None
         self._size, self._silent, self._failure = 0, 0, None
         self.status, self.headers, self.reason, self.is_encoded = 0, [], b"", False
         if not self.is_closed:
@@ -114,7 +118,8 @@ class Connection(asyncio.Protocol):
     async def head(self) -> None:
         """Wait for the head of the answer. Raises httpx.TransportError."""
         while not self.has_answered():
-            await self._stirred(None)
+            if (waiting := self.waiting(None)) is not None:
+                await waiting
 
     def has_answered(self) -> bool:
         """Whether the head of the answer is there. Raises httpx.TransportError."""
@@ -147,9 +152,7 @@ class Connection(asyncio.Protocol):
         if self._parts or self._is_complete or self._failure is not None:
             return None
         if until is not None:
-            self._until = until
-            if self._timer is None or self._timer_at > until:
-                self._set_timer(until)
+            self._alarm.set(until)
         waiter = self._waiter = self._loop.create_future()
         return waiter
 
@@ -166,8 +169,8 @@ class Connection(asyncio.Protocol):
         self.on_data = None
         self._parts.clear()
         self._read_on()
-        self._stop_timer()
-        self._timer = self._loop.call_later(linger, self._on_no_end)
+        self._alarm.stop()
+        self._lingering = self._loop.call_later(linger, self._on_no_end)
 
     def close(self) -> None:
         """Close it at once, whatever is on its way."""
@@ -184,34 +187,21 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """See asyncio."""
-        parser = self._parser
+        size, heads, on_data, waiter = len(data), self._heads, self.on_data, self._waiter
+        if heads is not None and size < SMALL:
+            head = heads[size]
+            body = data.removeprefix(head).removesuffix(CRLF)
+            if len(head) + len(body) + 2 == size and on_data is not None and waiter and not waiter.done():
+                # One chunk, as of a vendor that takes its time: the parser needs not know of it.
+                self._silent = 0
+                if not on_data(body):
+                    self._wake()
+                return
+        parser, self._heads = self._parser, None
         if parser is None:
             self._on_unasked(data)
-            return
-        try:
-            parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self._fail(httpx.RemoteProtocolError("the server switched protocols unasked"))
-        except httptools.HttpParserError as error:
-            self._on_nonsense(error)
-        parts, waiter, on_data = self._parts, self._waiter, self.on_data
-        if waiter is not None and waiter.done():
-            waiter = None
-        if not parts:
-            self._on_silence(len(data))
-        elif waiter is not None and on_data is not None:
-            # Who waits has taken all that came before.
-            body = b"".join(parts)
-            parts.clear()
-            self._silent = 0
-            if on_data(body) and not self._is_complete and self._failure is None:
-                return
         else:
-            self._size += len(data)
-            if self._size >= _ENOUGH:
-                self._pause()
-        if waiter is not None:
-            waiter.set_result(None)
+            self._parse(parser, data, size)
 
     def eof_received(self) -> bool:
         """See asyncio: what is open at one side only is closed."""
@@ -269,6 +259,34 @@ class Connection(asyncio.Protocol):
 
     # How it is done.
 
+    def _parse(self, parser: httptools.HttpResponseParser, data: bytes, size: int) -> None:
+        try:
+            parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._fail(httpx.RemoteProtocolError("the server switched protocols unasked"))
+        except httptools.HttpParserError as error:
+            self._on_nonsense(error)
+        parts, waiter, on_data = self._parts, self._waiter, self.on_data
+        if waiter is not None and waiter.done():
+            waiter = None
+        if not parts:
+            self._on_silence(size)
+        elif waiter is not None and on_data is not None:
+            # Who waits has taken all that came before.
+            if size < SMALL:
+                self._heads = heads_behind(data, parts[-1])
+            body = b"".join(parts)
+            parts.clear()
+            self._silent = 0
+            if on_data(body) and not self._is_complete and self._failure is None:
+                return
+        else:
+            self._size += size
+            if self._size >= _ENOUGH:
+                self._pause()
+        if waiter is not None:
+            waiter.set_result(None)
+
     def _on_no_end(self) -> None:
         # Where the process stood still meanwhile, the end may have come in this very turn.
         if not self._is_complete:
@@ -276,7 +294,7 @@ class Connection(asyncio.Protocol):
 
     def _on_late_end(self) -> None:
         if not self.is_closed:
-            self._stop_timer()
+            self._stop_lingering()
             self._serve_again()
 
     def _serve_again(self) -> None:
@@ -297,11 +315,6 @@ class Connection(asyncio.Protocol):
         if self._silent > _MAX_HEAD and not self._is_complete:
             self._fail(httpx.RemoteProtocolError("more than 100 KiB that are no body"))
 
-    async def _stirred(self, until: float | None) -> None:
-        waiting = self.waiting(until)
-        if waiting is not None:
-            await waiting
-
     def _pause(self) -> None:
         if not self._is_paused and not self.is_closed:
             self._is_paused = True
@@ -319,28 +332,15 @@ class Connection(asyncio.Protocol):
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
 
-    def _set_timer(self, at: float) -> None:
-        self._stop_timer()
-        # What uvloop gives for a time that is over does not know its time.
-        self._timer, self._timer_at = self._loop.call_at(at, self._on_timer), at
-
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _on_timer(self) -> None:
-        self._timer = None
-        if self._waiter is None or self._waiter.done():
-            return
-        if self._loop.time() >= self._until:
-            self._wake()
-        else:
-            self._set_timer(self._until)
+    def _stop_lingering(self) -> None:
+        if self._lingering is not None:
+            self._lingering.cancel()
+            self._lingering = None
 
     def _let_go(self) -> None:
         """Of what holds this connection as this one holds it."""
         self._parser, self.on_body, self.on_data = None, self._parts.append, None
+        self._heads = None
 
     def _on_unwanted(self, _: bytes) -> None:
         """There is a body where none was asked for."""
@@ -368,7 +368,8 @@ class Connection(asyncio.Protocol):
 
     def _lose(self, exc: Exception | None) -> None:
         self.is_closed = True
-        self._stop_timer()
+        self._alarm.stop()
+        self._stop_lingering()
         if self._parser is not None and not self._is_complete and self._failure is None:
             self._failure = self._cut(exc)
         self._let_go()

@@ -24,7 +24,7 @@ from motes.executor.decoding import MAX_PIECE, NOT_ENCODED, Decoder, unread
 from motes.executor.exchange import Exchange
 from motes.executor.policy import is_refusal
 from motes.executor.refusal import Refusal
-from motes.executor.run import Batch, Run, Take, Turn, shut
+from motes.executor.run import NO_LANE, Batch, Lane, Run, Turn
 from motes.pump import Pump
 from motes.transmitter import Continue, Retry, Transmitter
 
@@ -67,14 +67,12 @@ class Attempt:
         run: Run,
         on_over: Callable[[], None],
         part: int = 0,
-        lane: Take = shut,
+        lane: Lane = NO_LANE,
     ) -> None:
         self._dispatch = dispatch
         self._run = run
         self._on_over = on_over
         self._lane = lane
-        self._late: Batch = []
-        """What the lane did not take."""
         self._transmitter = Transmitter(run.options.ids_of(part))
         self._pump: Pump
         self._exchange = Exchange(run.http, run.progress.on_sending)
@@ -223,7 +221,7 @@ class Attempt:
         if not self._has_bytes:
             # The limit of the first byte was another one.
             self._has_bytes, progress.step, self._look_at = True, "reading", 0.0
-            if self._lane is not shut and self._decoder is NOT_ENCODED:
+            if self._lane is not NO_LANE and self._decoder is NOT_ENCODED:
                 self._exchange.tap(self._has_passed)
         if self._decoder is not NOT_ENCODED:
             self._pieces = self._decoder.pieces(chunk)
@@ -237,28 +235,30 @@ class Attempt:
     def _has_passed(self, chunk: bytes) -> bool:
         """Whether bytes need nobody to be woken. As `_read`, within a callback of the connection."""
         try:
-            said, progress = self._transmitter, self._progress
-            clock, lane = self._clock, self._lane
-            now = progress.last_byte_at = clock()
-            batch = self._pump.feed(chunk)
-            if batch:
-                self._told_at = now
+            said, progress, lane = self._transmitter, self._progress, self._lane
+            now = progress.last_byte_at = self._clock()
+            self._pump.hear(chunk)
             # What has more to say than words is heard by the layers above.
-            if (
-                said.stopped is None
-                and said.verdict is None
-                and said.upstream_handle is progress.handle
-                and (not batch or lane(batch, now))
-            ):
-                return True
-            self._late, self._stage = batch, Attempt._give
+            if said.stopped is None and said.verdict is None and said.upstream_handle is progress.handle:
+                if said.queue:
+                    batch = said.queue = said.drain()
+                    if lane.passes(batch, now):
+                        said.queue = []
+                        return True
+                elif not said.words or lane.says(said.words, now):
+                    said.words = ""
+                    return True
+            self._stage = Attempt._give
         except Exception as bug:
             # The boundary: see `turn`.
             self.fail(bug)
         return False
 
     def _give(self) -> Batch:
-        batch, self._late, self._stage = self._late, [], Attempt._listen
+        self._stage = Attempt._listen
+        batch = self._transmitter.drain()
+        if batch:
+            self._told_at = self._progress.last_byte_at or self._told_at
         return self._told(batch)
 
     def _unpack(self) -> Turn:
@@ -345,7 +345,7 @@ class Attempt:
 
     def _quiet_at(self) -> float:
         """When the upstream has shown no more than signs of life for too long."""
-        return self._told_at + self._timeouts.quiet
+        return max(self._told_at, self._lane.at) + self._timeouts.quiet
 
     def _last(self, batch: Batch) -> Batch:
         """The last particles to give on: all but an issue that another attempt may make unsaid."""

@@ -16,17 +16,15 @@ import httpx
 from motes import particles as p
 from motes.dataclass import maker
 from motes.dispatch import NO_TRANSFORMS, Dispatch
-from motes.estimates import size_of
 from motes.executor.execute import waited
 from motes.executor.heartbeat import Heartbeats
 from motes.executor.observer import NullObserver, Observer, Progress
 from motes.executor.own_task import in_own_task
 from motes.executor.retry import Retries, with_retries
-from motes.executor.run import Batch, Options, Pulse, Run, Take, Turn, shut
+from motes.executor.run import NO_LANE, Batch, Lane, Options, Pulse, Run, Turn
 from motes.executor.stopwatch import Stopwatch
 from motes.executor.transforming import transformed
 from motes.executor.watchdog import last_words, watched
-from motes.particles import Text
 from motes.secrecy import Secrecy
 
 _new_run: Final = maker(Run)
@@ -50,7 +48,7 @@ async def batches(
     http: httpx.AsyncClient,
     options: Options | None = None,
     observer: Observer | None = None,
-    lane: Take | None = None,
+    lane: Lane = NO_LANE,
 ) -> AsyncGenerator[Batch, None]:
     """Everything one run says, never an empty batch; but words that the lane takes come no other way. Close
     it (`contextlib.aclosing`) and the upstream connection closes too.
@@ -65,25 +63,26 @@ async def batches(
         progress=Progress(started=now),
         clock=clock,
     )
-    telling = _Telling(state, now)
     heartbeats = Heartbeats(state.pulse, options.heartbeat, options.stop_at, now)
+    telling = _Telling(state, now, heartbeats, lane)
     over_at, took_words = heartbeats.over_at, telling.took_words
     is_over = now >= over_at
     try:
         if dispatch.warnings:
             yield telling.told([p.Warn(text, _OURS) for text in dispatch.warnings], now)
-        words = shut if lane is None else _Words(lane, telling.watch, heartbeats).pass_on
-        source, warning = _source(state, words), watched(state)
+        source, warning = _source(state, lane), watched(state)
         try:
             while not is_over and (turn := source.turn()) is not None:
                 if not isinstance(turn, list):
                     await waited(turn, source.fail)
                     continue
                 now = clock()
+                if lane.size:
+                    telling.heard(lane)
                 if now >= over_at and not _ends(turn):
                     is_over = True
                 elif took_words(turn, now):
-                    heartbeats.shown_at = now
+                    heartbeats.shown_at, lane.open_until = now, over_at
                     yield turn
                 elif given := heartbeats.added(turn, now):
                     yield telling.told(given, now)
@@ -97,39 +96,10 @@ async def batches(
         telling.over(clock())
 
 
-def _source(run: Run, words: Take) -> "Retries | _Generated":
+def _source(run: Run, lane: Lane) -> "Retries | _Generated":
     if run.dispatch.transforms == NO_TRANSFORMS and not run.dispatch.tool_names:
-        return Retries(run, words)
+        return Retries(run, lane)
     return _Generated(_changed(run))
-
-
-class _Words:
-    """All that happens here to a batch on its short way."""
-
-    __slots__ = ("_heartbeats", "_take", "_watch")
-
-    def __init__(self, take: Take, watch: Stopwatch, heartbeats: Heartbeats) -> None:
-        self._take = take
-        self._watch = watch
-        self._heartbeats = heartbeats
-
-    def pass_on(self, batch: Batch, now: float) -> bool:
-        """Whether the batch has passed."""
-        beats, take, size = self._heartbeats, self._take, 0
-        # As `Stopwatch.took_words` does it, but that nothing is counted of what is not taken.
-        for particle in batch:
-            if type(particle) is not Text:
-                return False
-            words = particle.text
-            size += len(words) if words.isascii() else size_of(particle)
-        if now >= beats.over_at or not size or not take(batch, now):
-            return False
-        watch = self._watch
-        watch.uncounted += size
-        if not watch.is_stale:
-            watch.on_something(now)
-        beats.shown_at = now
-        return True
 
 
 class _Generated:
@@ -182,13 +152,21 @@ def _ends(batch: Batch) -> bool:
 class _Telling:
     """The last thing that happens to each particle: no vendor's key is told, and the times are right."""
 
-    def __init__(self, run: Run, now: float) -> None:
+    def __init__(self, run: Run, now: float, heartbeats: Heartbeats, lane: Lane) -> None:
         self._run = run
+        self._heartbeats = heartbeats
+        self._lane = lane
         self._kept = Secrecy(run.dispatch.secrets).kept
         self.watch = Stopwatch(now, run.options.price, run.dispatch.prompt_tokens)
         self.took_words = self.watch.took_words
         """See `Stopwatch`; such a batch leaves the executor as it is."""
         self._end = _ABORTED
+
+    def heard(self, lane: Lane) -> None:
+        """Count what has passed on the short way, before anything else that came after it."""
+        self.watch.on_words(lane.size, lane.at)
+        self._heartbeats.shown_at = lane.at
+        lane.size = 0
 
     def told(self, batch: Batch, now: float) -> Batch:
         """The batch as it leaves the executor."""
@@ -206,6 +184,8 @@ class _Telling:
             self._tell(particle, now, out)
         if words:
             self.took_words(words, now)
+        if self.watch.first is not None:
+            self._lane.open_until = self._heartbeats.over_at
         return out + words
 
     def _tell(self, particle: p.Particle, now: float, out: Batch) -> None:
@@ -234,4 +214,6 @@ class _Telling:
 
     def over(self, now: float) -> None:
         """The run is over, whichever way."""
+        if self._lane.size:
+            self.heard(self._lane)
         self._run.observer.run_ended(self._run.dispatch.label, self._end, self.watch.total(self._end, now))

@@ -14,7 +14,7 @@ from motes.dataclass import dataclass
 from motes.errors import MotesError, VendorError
 from motes.executor.execute import Attempt, Held, Paused, waited
 from motes.executor.policy import Backoff, backoff_of, delay_before, is_refusal, is_surely_not_created
-from motes.executor.run import Batch, Run, Take, Turn, shut
+from motes.executor.run import NO_LANE, Batch, Lane, Run, Turn
 from motes.secrecy import error_without
 
 
@@ -36,7 +36,7 @@ class Retries:
     None, and `close` whatever happened.
     """
 
-    def __init__(self, run: Run, lane: Take = shut) -> None:
+    def __init__(self, run: Run, lane: Lane = NO_LANE) -> None:
         self._run = run
         self._lane = lane
         self._course = _Course(run)

@@ -10,7 +10,7 @@ from dataclasses import field
 from datetime import UTC, datetime
 from math import inf
 from random import Random, SystemRandom
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import httpx
 
@@ -19,6 +19,7 @@ from motes.costs import Pricing, unpriced
 from motes.dataclass import dataclass
 from motes.dispatch import Dispatch
 from motes.errors import VendorError
+from motes.estimates import bytes_of, words_in
 from motes.executor.observer import Observer, Progress
 from motes.executor.policy import DEFAULT_POLICY, Policy
 
@@ -41,24 +42,84 @@ was kept.
 """
 
 
-def shut(_: Batch, __: float) -> bool:
+Say: TypeAlias = Callable[[str, float], bool]
+"""As `Take`, of one piece of text that is not empty."""
+
+
+def shut(_: object, __: float) -> bool:
     """Nobody takes anything now."""
     return False
+
+
+class Halting(Protocol):
+    """What knows whether a run is to be ended from outside."""
+
+    is_halted: bool
+
+
+class _GoesOn:
+    is_halted = False
+
+
+_GOES_ON: Final = _GoesOn()
 
 
 class Lane:
     """The short way of an answer's words: in the callback of the read that brings them, to who takes them.
 
-    Most reads are a few words, and whoever reads the run waits for them. Then nobody is woken for them: each
-    layer lets them pass, and the last one takes them. It never carries anything but text, and nothing
-    overtakes what came before: who cannot take words now says so, and they go the long way, as all else does.
-    `take` is set by whoever reads the run, for as long as he waits for it.
+    Most reads are a few words, and whoever reads the run waits for them. Then nobody is woken for them, and
+    no layer is asked: what each has to know of them stands here until it has anything else to do. It never
+    carries anything but text, and nothing overtakes what came before: who cannot take words now says so, and
+    they go the long way, as all else does. `lead` it to whoever reads the run, as long as he waits for it.
     """
 
-    __slots__ = ("take",)
+    __slots__ = ("_say", "_take", "at", "count", "halting", "open_until", "size")
 
     def __init__(self) -> None:
-        self.take: Take = shut
+        self.halting: Halting = _GOES_ON
+        self._take: Take = shut
+        self._say: Say = shut
+        self.open_until = -inf
+        """Until when words may pass, as a time of the event loop's clock. Not before the first ones of the
+        run have gone the long way, since the layers note when that was.
+        """
+        self.count = 0
+        """How many pieces of text have passed."""
+        self.size = 0
+        """Their bytes, since the executor counted them last."""
+        self.at = -inf
+        """When the last of them passed."""
+
+    def lead(self, take: Take, say: Say) -> None:
+        """To whom words go from now on: several pieces, and one."""
+        self._take, self._say = take, say
+
+    def close(self) -> None:
+        """Nobody takes them any more."""
+        self._take = self._say = shut
+
+    def says(self, text: str, now: float) -> bool:
+        """Whether that piece of text has passed."""
+        if self.halting.is_halted or now >= self.open_until or not self._say(text, now):
+            return False
+        self.count += 1
+        self.size += len(text) if text.isascii() else bytes_of(text)
+        self.at = now
+        return True
+
+    def passes(self, batch: Batch, now: float) -> bool:
+        """Whether the batch, of several particles, has passed."""
+        size = words_in(batch)
+        if not size or self.halting.is_halted or now >= self.open_until or not self._take(batch, now):
+            return False
+        self.count += len(batch)
+        self.size += size
+        self.at = now
+        return True
+
+
+NO_LANE: Final = Lane()
+"""Leads nowhere."""
 
 
 @dataclass(slots=True)

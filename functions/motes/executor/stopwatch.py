@@ -10,8 +10,7 @@ from typing import Final, TypeAlias
 from motes import particles as p
 from motes.costs import Pricing, prompt_of, unpriced
 from motes.dataclass import changer, replace
-from motes.estimates import size_of, tokens_of
-from motes.particles import Text
+from motes.estimates import size_of, tokens_of, words_in
 from motes.reassembly import add_metrics
 
 _FROM_THE_VENDOR: Final = frozenset({p.ModelName, p.ResponseId, p.HandleSet, p.ProviderInfra})
@@ -33,7 +32,8 @@ class Stopwatch:
         self._started = started
         self._price = price
         self._prompt = prompt
-        self._first: float | None = None
+        self.first: float | None = None
+        """When the first piece of the answer came, at whichever attempt."""
         self._told: p.Metrics | None = None
         self._earlier: p.Metrics | None = None
         self._sent: p.Metrics | None = None
@@ -49,18 +49,17 @@ class Stopwatch:
         """Whether the batch is text and nothing else, and says something. Most are, and nothing more is to be
         done with such a one: it is counted, and goes on as it is.
         """
-        size = 0
-        for particle in batch:
-            if type(particle) is not Text:
-                return False
-            words = particle.text
-            size += len(words) if words.isascii() else size_of(particle)
-        if not size:
-            return False
+        size = words_in(batch)
+        self.uncounted += size
+        if size and not self.is_stale:
+            self.on_something(now)
+        return size > 0
+
+    def on_words(self, size: int, now: float) -> None:
+        """So many bytes of text, the last of them now."""
         self.uncounted += size
         if not self.is_stale:
             self.on_something(now)
-        return True
 
     def stamped(self, particle: p.Particle, now: float) -> p.Particle:
         """The particle to give on: `Metrics` with its times and its cost, anything else as it is."""
@@ -103,7 +102,7 @@ class Stopwatch:
     def on_something(self, now: float) -> None:
         """A piece of the answer; where metrics came last, they are no longer the whole truth."""
         self.is_stale = self._has_begun = True
-        self._first = now if self._first is None else self._first
+        self.first = now if self.first is None else self.first
 
     def _on_metrics(self, told: p.Metrics, now: float) -> p.Metrics:
         self.is_stale, self._has_begun = False, True
@@ -177,7 +176,7 @@ class Stopwatch:
         return counted.cost if counted.source == "none" else self._price(counted)
 
     def _timed(self, metrics: p.Metrics, cost: p.Cost | None, now: float) -> p.Metrics:
-        started, first = self._started, self._first
+        started, first = self._started, self.first
         all_ms = round((now - started) * 1000)
         if first is None:
             return _with_times(metrics, None, None, all_ms, cost)

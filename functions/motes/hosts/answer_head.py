@@ -1,5 +1,5 @@
-"""The head of a streamed answer on uvicorn's way to the socket: a line of it is looked at when it is another
-than in the answer before, and not with every answer.
+"""The head of a streamed answer on uvicorn's way to the socket: a line of it is looked at when it is new, and
+not with every answer.
 
 Must never write another byte than uvicorn would: what it would refuse, or do otherwise, is left to it.
 """
@@ -19,8 +19,8 @@ from uvicorn.protocols.http.httptools_impl import (
 _ABOUT_THE_FRAME: Final = frozenset({b"content-length", b"transfer-encoding", b"connection"})
 _OK: Final = STATUS_LINE[200]
 _MOST: Final = 128
-_latest: Final = dict[bytes, tuple[bytes, bytes]]()
-"""By the name of a header: its value in the answer before, and its line."""
+_lines: Final = dict[tuple[bytes, bytes], bytes]()
+"""By a header: its line. Not for long: some headers are of one answer only."""
 
 
 def begin(cycle: RequestResponseCycle, status: int, headers: Sequence[tuple[bytes, bytes]]) -> bool:
@@ -35,9 +35,8 @@ def begin(cycle: RequestResponseCycle, status: int, headers: Sequence[tuple[byte
     ):
         return False
     told = [_OK]
-    for name, value in chain(cycle.default_headers, headers):
-        known = _latest.get(name)
-        line = known[1] if known is not None and known[0] == value else _line(name, value)
+    for header in chain(cycle.default_headers, headers):
+        line = _lines.get(header) or _line(*header)
         if line is None:
             return False
         told.append(line)
@@ -50,13 +49,9 @@ def begin(cycle: RequestResponseCycle, status: int, headers: Sequence[tuple[byte
 
 def _line(name: bytes, value: bytes) -> bytes | None:
     """The line of a header, if there is nothing more to it."""
-    if HEADER_VALUE_RE.search(value):
+    if HEADER_VALUE_RE.search(value) or HEADER_RE.search(name) or name.lower() in _ABOUT_THE_FRAME:
         return None
-    if name not in _latest:
-        if HEADER_RE.search(name) or name.lower() in _ABOUT_THE_FRAME:
-            return None
-        if len(_latest) >= _MOST:
-            _latest.clear()
-    line = b"%b: %b\r\n" % (name.lower(), value)
-    _latest[name] = value, line
+    if len(_lines) >= _MOST:
+        _lines.clear()
+    line = _lines[name, value] = b"%b: %b\r\n" % (name.lower(), value)
     return line

@@ -6,6 +6,8 @@ has left, or faster than one reads.
 
 from typing import TYPE_CHECKING
 
+from motes.chunks import CRLF, HEADS, SMALL
+
 if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
@@ -32,5 +34,7 @@ class BodyPieces:
 
     def write(self, data: bytes) -> None:
         """One piece. It must not be empty, which would be the end."""
-        write = self._outlet.write
-        write(b"%x\r\n%b\r\n" % (len(data), data))
+        size = len(data)
+        # To format the size would take most of the time.
+        head = HEADS[size] if size < SMALL else b"%x\r\n" % size
+        self._outlet.write(b"".join((head, data, CRLF)))

@@ -9,8 +9,8 @@ from typing import Final
 
 from motes import particles as p
 from motes.executor.run import Batch
-from motes.runs.departure import Departure
 from motes.runs.live import LiveRun
+from motes.runs.orders import Departure
 from motes.runs.tape import Tape
 
 # How much is handed over at once to who reads from far behind.
@@ -59,11 +59,11 @@ def _leave(live: LiveRun, departure: Departure) -> None:
     if live.readers or live.end is not None or live.is_handed_over:
         return
     if departure.then == "cancel":
-        live.record.is_cancelled = True
+        live.record.cancel()
     elif departure.seconds is not None:
         asyncio.get_running_loop().call_later(departure.seconds, _cancel_if_left, live)
 
 
 def _cancel_if_left(live: LiveRun) -> None:
     if not live.readers and live.end is None:
-        live.record.is_cancelled = True
+        live.record.cancel()

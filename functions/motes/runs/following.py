@@ -13,9 +13,8 @@ from motes import particles as p
 from motes.errors import StoreError, VendorError
 from motes.executor.run import Batch
 from motes.runs.attending import attended
-from motes.runs.departure import Departure
 from motes.runs.live import ABANDONED, LiveRun, is_abandonment
-from motes.runs.orders import Means
+from motes.runs.orders import Departure, Means
 from motes.runs.pages import Reading
 from motes.runs.service import OPEN, Runs
 from motes.runs.tape import Tape

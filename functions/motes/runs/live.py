@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 from motes import particles as p
 from motes.egress.failure import presentable
 from motes.errors import VendorError
-from motes.executor.run import Batch, Lane
+from motes.executor.run import NO_LANE, Batch, Lane
 from motes.runs.record import Record
 from motes.runs.tape import Tape
 
@@ -30,7 +30,6 @@ _RARE: Final = _NOTED - {p.Metrics, p.End}
 _OWN_CODES: Final = frozenset({"platform_deadline", "shutdown"})
 _LINE_PHASES: Final = frozenset({"dispatch-read", "dispatch-fetch"})
 _UNSTORED: Final = p.Warn("the gateway could not store how this run is reached again", "handle_not_stored")
-_NO_LANE: Final = Lane()
 
 
 def _nobody(_: "LiveRun") -> None:
@@ -50,10 +49,9 @@ class LiveRun:
         tape: Tape | None = None,
         secret: str | None = None,
         hidden: str | None = None,
-        lane: Lane = _NO_LANE,
+        lane: Lane = NO_LANE,
     ) -> None:
         self.record = record
-        self.seq = seq
         self.tape = tape
         self.readers = 0
         self.secret = secret
@@ -67,6 +65,7 @@ class LiveRun:
         """Whether it was another process's before, which may have told more than it wrote."""
         self._hidden = hidden
         self._lane = lane
+        self._seq = seq - lane.count
         self._cut: p.Issue | None = None
         self._is_over = False
         self._attempt_first = seq + 1
@@ -75,6 +74,15 @@ class LiveRun:
     def id(self) -> str:
         """Our id of it."""
         return self.record.run.id
+
+    @property
+    def seq(self) -> int:
+        """The number of the last particle told."""
+        return self._seq + self._lane.count
+
+    @seq.setter
+    def seq(self, number: int) -> None:
+        self._seq = number - self._lane.count
 
     @property
     def lives_on(self) -> bool:
@@ -98,14 +106,14 @@ class LiveRun:
             try:
                 if not self._is_stopped():
                     async for batch in source:
-                        if self.stop or record.is_cancelled or record.is_lost:
+                        if record.is_halted:
                             break
                         if batch and has_plain(map(type, batch)):
                             self.seq += len(batch)
                             yield batch
                         elif words := await self._passed(batch, rejoined is not None):
                             yield words
-                        if self._is_over or self.stop or record.is_cancelled or record.is_lost:
+                        if self._is_over or record.is_halted:
                             break
             finally:
                 await source.aclose()
@@ -118,17 +126,14 @@ class LiveRun:
         finally:
             on_over(self)
 
-    def passes(self, words: Batch, now: float) -> bool:
-        """Number words on their short way to whoever takes them; see `Lane`."""
-        record, take = self.record, self._lane.take
-        if self.stop or record.is_cancelled or record.is_lost or not take(words, now):
-            return False
-        self.seq += len(words)
-        return True
-
     def _rejoined(self, rejoined: Rejoin, cut: p.Issue) -> AsyncGenerator[Batch, None]:
         self._cut, self._is_over = None, False
         return self.told(rejoined(cut))
+
+    def shut_down(self) -> None:
+        """Have it end with its last words, since this process ends."""
+        self.stop = self.stop or ("cancelled" if self.record.is_cancelled else "shutdown")
+        self.record.is_halted = True
 
     def _is_stopped(self) -> bool:
         if self.stop is None:

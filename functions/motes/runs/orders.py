@@ -2,13 +2,23 @@
 
 from collections.abc import Callable
 from dataclasses import field
+from typing import Literal
 
 from motes.dataclass import dataclass
 from motes.dispatch import Dispatch
 from motes.executor.observer import Observer
 from motes.executor.run import Lane, Options
-from motes.runs.departure import Departure
 from motes.store.runs import StoredRun
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """What happens to a run when its last reader has gone. `seconds` is how long one that is left goes on at
+    most; None: to its end.
+    """
+
+    then: Literal["detach", "cancel"] = "cancel"
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,6 +63,8 @@ class Record:
         """Whether this process writes it; what another one writes is only read."""
         self.is_cancelled = run.is_cancelled
         self.is_lost = False
+        self.is_halted = self.is_cancelled
+        """Whether the run is to be ended, for whichever reason."""
         self.orphans: list[p.UpstreamHandle] = []
         """Handles that are kept nowhere: what they name is to be deleted at the vendor."""
         self._desk = desk
@@ -191,9 +193,14 @@ class Record:
     def _until(self) -> float:
         return self._desk.now() + self._desk.lease_s
 
+    def cancel(self) -> None:
+        """Somebody wants the run to be stopped."""
+        self.is_cancelled = self.is_halted = True
+
     def _heed(self, flags: RunFlags) -> None:
         self.is_cancelled = self.is_cancelled or flags.is_cancelled
         self.is_lost = self.is_lost or flags.is_lost
+        self.is_halted = self.is_halted or self.is_cancelled or self.is_lost
 
     async def _within(self, call: Awaitable[T]) -> T:
         try:

@@ -72,14 +72,14 @@ class Runs:
         run, departure = order.run, order.departure
         is_joined = run.is_resumable or departure.then == "detach"
         record, tape = Record(self.desk, run), Tape() if is_joined else None
-        lane = order.lane or Lane()
+        lane = Lane() if order.lane is None or tape is not None else order.lane
+        lane.halting = record
         if tape is not None:
             # Whoever asks for the run reads the tape as all others do.
-            lane = Lane()
-            lane.take = tape.takes
+            lane.lead(tape.takes, tape.says)
         live = LiveRun(record, tape=tape, secret=order.secret, hidden=order.hidden, lane=lane)
         observer = self._books.observer(order.observer, run)
-        source = pipeline.batches(order.dispatch, self._http, order.options, observer, live.passes)
+        source = pipeline.batches(order.dispatch, self._http, order.options, observer, lane)
         rejoined = partial(self._rejoined, live, order.options)
         if tape is None:
             return live.told(source, rejoined, on_begin=self.keeper.add, on_over=self._over)
@@ -257,7 +257,7 @@ class Runs:
         """Stop a run, wherever it goes on. Raises RunNotFound or StoreError."""
         live = self.keeper.of(id, owner)
         if live is not None:
-            live.record.is_cancelled = True
+            live.record.cancel()
             return replace(live.record.run, is_cancelled=True, last_seq=live.seq)
         await self._written(id)
         run = await self.desk.store.cancel(id, owner=owner)
@@ -327,7 +327,7 @@ class Runs:
         vendor is left for another process to take up.
         """
         for live in self.keeper.runs.values():
-            live.stop = live.stop or ("cancelled" if live.record.is_cancelled else "shutdown")
+            live.shut_down()
 
     async def close(self) -> None:
         """End what goes on here, and wait for it."""

@@ -64,6 +64,11 @@ class Tape:
         self.add(words)
         return True
 
+    def says(self, text: str, _: float) -> bool:
+        """`takes`, of one piece."""
+        self.add([p.Text(text)])
+        return True
+
     def close(self, parting: Batch | None = None) -> None:
         """Nothing more will come here."""
         self.parting += parting or []
