@@ -241,6 +241,8 @@ def main() -> None:
     if unknown := set(options.cases) - set(CASES):
         parser.error(f"no such case: {', '.join(sorted(unknown))}")
     options.dialects = options.dialects.split(",")
+    if unknown := set(options.dialects) - set(DIALECTS):
+        parser.error(f"no such dialect: {', '.join(sorted(unknown))}; there are {', '.join(DIALECTS)}")
     options.connections = [int(one) for one in options.connections.split(",")]
     # What was started is stopped, also where a limit of time ends this.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
