@@ -30,6 +30,11 @@ class Alarm:
             self._timer.cancel()
             self._timer = None
 
+    def close(self) -> None:
+        """Never ring again, and let go of who was to be called: he may hold this as this holds him."""
+        self.stop()
+        self._on_time = _nobody
+
     def _begin(self, at: float) -> None:
         self.stop()
         # What uvloop gives for a time that is over does not know its time.
@@ -41,3 +46,7 @@ class Alarm:
             self._on_time()
         else:
             self._begin(self._until)
+
+
+def _nobody() -> None:
+    """Nobody waits."""

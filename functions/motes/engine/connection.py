@@ -368,7 +368,7 @@ class Connection(asyncio.Protocol):
 
     def _lose(self, exc: Exception | None) -> None:
         self.is_closed = True
-        self._alarm.stop()
+        self._alarm.close()
         self._stop_lingering()
         if self._parser is not None and not self._is_complete and self._failure is None:
             self._failure = self._cut(exc)
