@@ -21,6 +21,8 @@ _OK: Final = STATUS_LINE[200]
 _MOST: Final = 128
 _lines: Final = dict[tuple[bytes, bytes], bytes]()
 """By a header: its line. Not for long: some headers are of one answer only."""
+_begins: Final = dict[bytes, bytes]()
+"""By its name: how the line begins."""
 
 
 def begin(cycle: RequestResponseCycle, status: int, headers: Sequence[tuple[bytes, bytes]]) -> bool:
@@ -49,9 +51,16 @@ def begin(cycle: RequestResponseCycle, status: int, headers: Sequence[tuple[byte
 
 def _line(name: bytes, value: bytes) -> bytes | None:
     """The line of a header, if there is nothing more to it."""
-    if HEADER_VALUE_RE.search(value) or HEADER_RE.search(name) or name.lower() in _ABOUT_THE_FRAME:
+    if HEADER_VALUE_RE.search(value):
         return None
+    begin = _begins.get(name)
+    if begin is None:
+        if HEADER_RE.search(name) or name.lower() in _ABOUT_THE_FRAME:
+            return None
+        if len(_begins) >= _MOST:
+            _begins.clear()
+        begin = _begins[name] = name.lower() + b": "
     if len(_lines) >= _MOST:
         _lines.clear()
-    line = _lines[name, value] = b"%b: %b\r\n" % (name.lower(), value)
+    line = _lines[name, value] = b"%b%b\r\n" % (begin, value)
     return line
