@@ -33,9 +33,9 @@ class Reader:
         self.listener = Listener()
 
         self.lane = Lane()
-        self.lane.lead(self.take, lambda text, now: self.take([p.Text(text)], now))
+        self.lane.lead(self.take, lambda text: self.take([p.Text(text)]))
 
-    def take(self, words, _):
+    def take(self, words):
         if not self.has_room:
             return False
         self.short += words

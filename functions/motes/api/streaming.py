@@ -124,7 +124,7 @@ class StreamWriter:
         if not is_whole:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _says(self, text: str, _: float) -> bool:
+    def _says(self, text: str) -> bool:
         """Write a piece of text that comes its short way; see `Lane`."""
         pieces = self._pieces
         if pieces is None or not pieces.is_open():
@@ -138,7 +138,7 @@ class StreamWriter:
             pieces.write(data)
         return True
 
-    def _takes(self, words: Batch, _: float) -> bool:
+    def _takes(self, words: Batch) -> bool:
         """`_says` for several pieces at once."""
         pieces = self._pieces
         if pieces is None or not pieces.is_open():

@@ -36,17 +36,14 @@ Turn: TypeAlias = Batch | Awaitable[object]
 so that a read is no coroutine but that of whoever reads.
 """
 
-Take: TypeAlias = Callable[[Batch, float], bool]
-"""Whether words were taken that came at that time of the event loop's clock. Of those that were not, nothing
-was kept.
-"""
+Take: TypeAlias = Callable[[Batch], bool]
+"""Whether words were taken. Of those that were not, nothing was kept."""
 
-
-Say: TypeAlias = Callable[[str, float], bool]
+Say: TypeAlias = Callable[[str], bool]
 """As `Take`, of one piece of text that is not empty."""
 
 
-def shut(_: object, __: float) -> bool:
+def shut(_: object) -> bool:
     """Nobody takes anything now."""
     return False
 
@@ -99,8 +96,8 @@ class Lane:
         self._take = self._say = shut
 
     def says(self, text: str, now: float) -> bool:
-        """Whether that piece of text has passed."""
-        if self.halting.is_halted or now >= self.open_until or not self._say(text, now):
+        """Whether that piece of text has passed, which came at that time of the event loop's clock."""
+        if self.halting.is_halted or now >= self.open_until or not self._say(text):
             return False
         self.count += 1
         self.size += len(text) if text.isascii() else bytes_of(text)
@@ -110,7 +107,7 @@ class Lane:
     def passes(self, batch: Batch, now: float) -> bool:
         """Whether the batch, of several particles, has passed."""
         size = words_in(batch)
-        if not size or self.halting.is_halted or now >= self.open_until or not self._take(batch, now):
+        if not size or self.halting.is_halted or now >= self.open_until or not self._take(batch):
             return False
         self.count += len(batch)
         self.size += size

@@ -50,9 +50,8 @@ class Stopwatch:
         done with such a one: it is counted, and goes on as it is.
         """
         size = words_in(batch)
-        self.uncounted += size
-        if size and not self.is_stale:
-            self.on_something(now)
+        if size:
+            self.on_words(size, now)
         return size > 0
 
     def on_words(self, size: int, now: float) -> None:

@@ -59,12 +59,12 @@ class Tape:
                 waiter.set_result(True)
         self._waiting.clear()
 
-    def takes(self, words: Batch, _: float) -> bool:
+    def takes(self, words: Batch) -> bool:
         """`add`, on the short way of words; see `Lane`."""
         self.add(words)
         return True
 
-    def says(self, text: str, _: float) -> bool:
+    def says(self, text: str) -> bool:
         """`takes`, of one piece."""
         self.add([p.Text(text)])
         return True
