@@ -1,7 +1,7 @@
 """What an event costs, counted and not timed: steps of the interpreter, beside the least a translator can do.
 
 A step is one instruction of the interpreter; the count is the same on every machine and at every load. What a
-step costs differs, and C code counts as nothing: `python -m tests.bench` measures that. Where a limit here
+step costs differs, and C code counts as nothing: `test_instructions_an_event.py` counts that. Where a limit here
 is passed, something was added to the path that every event of every stream takes.
 """
 
@@ -13,39 +13,11 @@ from typing import Any
 import orjson
 import pytest
 
-from bench.wires import DIALECTS, Script, text_in
+from bench.translation import reads, translated
+from bench.wires import DIALECTS, text_in
 from motes.dialects.base import DialectName
-from motes.dialects.registry import resolve
-from motes.egress.openai_chat import ChunkEncoder
-from motes.egress.reply import Reply
-from motes.executor.heartbeat import Heartbeats
-from motes.executor.run import Pulse
-from motes.pump import Pump
-from motes.quirks import NO_QUIRKS
-from motes.transmitter import Transmitter
 
 FEW, MANY = 50, 250
-
-
-def reads(dialect: str, n: int) -> list[bytes]:
-    """A stream of n pieces, one event a read, as live streams come."""
-    answer = DIALECTS[dialect](Script(n=n), b"")
-    return [*answer.head, *answer.middle, *answer.tail]
-
-
-def translated(dialect: DialectName, pieces: list[bytes]) -> Iterator[bytes]:
-    """All that happens to an event between the two sockets but the sockets; see `motes.executor.run.Lane`."""
-    house, said = resolve(dialect), Transmitter(lambda: "call")
-    pump = Pump(house.demuxer(1 << 20), house.parser(NO_QUIRKS), said)
-    encoder = ChunkEncoder(Reply(id="c", created=0, model="m", vendor="v", upstream_model="m"))
-    heartbeats = Heartbeats(Pulse(), 10.0, None, 0.0)
-    for piece in pieces:
-        pump.hear(piece)
-        if said.words and not said.queue:
-            yield encoder.words(said.words)
-            said.words = ""
-        else:
-            yield b"".join([encoder.encode(one) for one in heartbeats.added(said.drain(), 0.0)])
 
 
 def least(dialect: str, pieces: list[bytes]) -> Iterator[bytes]:
