@@ -143,6 +143,11 @@ class Dispatch:
         """vendor/model, for logs and the watchdog."""
         return f"{self.vendor}/{self.model}"
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is done before its request, and its answer is told as it comes."""
+        return not self.tool_names and self.transforms == NO_TRANSFORMS
+
 
 _new_request: Final = maker(UpstreamRequest)
 _new_dispatch: Final = maker(Dispatch)

@@ -22,6 +22,7 @@ from fakes.upstream import SSE_HEAD, Upstream
 from motes.api.app import create_app
 from motes.api.envelope import DEPARTURE
 from motes.api.gateway import open_gateway
+from motes.engine.connection import Connection
 from motes.hosts.log import LogObserver
 from motes.settings import load_settings
 
@@ -59,6 +60,16 @@ class Counter:
     def _on_step(self, _frame, event, _):
         self.steps += event == "opcode"
         return self._on_step
+
+
+class CounterUntilSent(Counter):
+    """Those until a request has gone to the vendor."""
+
+    def _on_call(self, frame, event, argument):
+        if frame.f_code is Connection.send.__code__:
+            sys.settrace(None)
+            return None
+        return super()._on_call(frame, event, argument)
 
 
 async def asked(app, body):
@@ -137,6 +148,26 @@ def test_a_request_takes_few_steps_of_our_own(tmp_path, dialect, limit):
         with asyncio.Runner(loop_factory=HandMovedLoop) as runner:
             found = runner.run(counted())
     assert found <= limit
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the limits are of Python 3.11's instructions")
+@pytest.mark.parametrize(
+    ("dialect", "limit"),
+    [("openai-chat", 3480), ("anthropic-messages", 3550), ("gemini-generate", 3160)],
+)
+@live
+async def test_the_vendor_is_asked_after_few_steps(tmp_path, dialect, limit):
+    answer = b"".join([*(told := DIALECTS[dialect](Script(n=1), b"")).head, *told.middle, *told.tail])
+    body = {"model": "fake/m", "stream": True, "messages": [{"role": "user", "content": "Hi"}]}
+    async with live_stand(tmp_path, dialect) as stand:
+        client = await stand.connect()
+        for _ in range(WARM):
+            counter = CounterUntilSent()
+            with counter:
+                client, call = await stand.asked("/v1/chat/completions", body, client=client.next())
+            call.say(answer, end=True)
+            assert b"[DONE]" in await client.rest()
+    assert counter.steps <= limit
 
 
 JOURNAL = {"motes": {"resumable": True}}

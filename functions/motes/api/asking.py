@@ -26,6 +26,7 @@ from motes.dataclass import dataclass, maker
 from motes.dispatch import Dispatch
 from motes.egress.reply import Reply, signature_format
 from motes.errors import StoreError, Unauthenticated
+from motes.executor.exchange import sent_ahead
 from motes.executor.run import Batch, Lane
 from motes.runs.orders import Order
 from motes.store.records import CallerKey
@@ -77,7 +78,10 @@ class Asked:
         """The run, a read at a time. Whoever reads its first batch confirms the caller (`confirm`), and
         whoever began it closes it. What the lane takes comes no other way.
         """
-        gateway, run = self.gateway, self.run()
+        gateway = self.gateway
+        until = gateway.stop_at(self.started, self.deadline)
+        ahead = sent_ahead(self.dispatch, gateway.http, until)
+        run = self.run()
         price = gateway.ledger.pricing(run)
         return gateway.runs.begin(
             _new_order(
@@ -89,6 +93,7 @@ class Asked:
                 secret=self.secret if self.has_own_key else None,
                 hidden=self.secret,
                 lane=lane,
+                ahead=ahead,
             )
         )
 

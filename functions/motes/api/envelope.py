@@ -6,7 +6,8 @@ Pure ASGI. Must never touch a body or hold a chunk back.
 import logging
 import re
 import time
-from collections.abc import Awaitable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Generator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
 from starlette.routing import Match, Route
@@ -61,6 +62,9 @@ _ALWAYS: Final[Mapping[str, str]] = {
 }
 _RAW_RUN_ID: Final = RUN_ID.encode()
 _RAW_ALWAYS: Final = tuple([(name.encode(), value.encode()) for name, value in _ALWAYS.items()])
+_OWN: Final = frozenset({b"x-request-id", *dict(_RAW_ALWAYS)})
+_OWN_OF_A_RUN: Final = _OWN | {_RAW_RUN_ID}
+_name_of: Final = itemgetter(0)
 
 
 def envelope_headers(request_id: str) -> Mapping[str, str]:
@@ -133,14 +137,17 @@ class Envelope:
         return ", ".join(sorted(found))
 
 
-def _with_own(headers: Iterable[_RawHeader], scope: Scope) -> list[_RawHeader]:
+def _with_own(headers: Sequence[_RawHeader], scope: Scope) -> list[_RawHeader]:
     """The headers of an answer with those of every answer, which count more."""
-    own = [(b"x-request-id", scope[REQUEST_ID].encode("latin-1")), *_RAW_ALWAYS]
+    own, names = [(b"x-request-id", scope[REQUEST_ID].encode("latin-1")), *_RAW_ALWAYS], _OWN
     if (run := scope[NOTES].get("run")) is not None:
         own.append((_RAW_RUN_ID, run.encode("latin-1")))
-    for name, value in scope[ANSWER_HEADERS].items():
-        own.append((name.encode("latin-1"), value.encode("latin-1")))
-    names = {name for name, _ in own}
+        names = _OWN_OF_A_RUN
+    if more := scope[ANSWER_HEADERS]:
+        own += [(name.encode("latin-1"), value.encode("latin-1")) for name, value in more.items()]
+        names = frozenset(map(_name_of, own))
+    if names.isdisjoint(map(_name_of, headers)):
+        return [*headers, *own]
     return [header for header in headers if header[0] not in names] + own
 
 

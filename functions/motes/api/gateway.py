@@ -128,7 +128,7 @@ class Gateway:
         settings = self.settings
         return _new_options(
             heartbeat=self.tick,
-            deadline=_nearer(deadline, settings.deadline_s and started + settings.deadline_s),
+            deadline=self._limit(started, deadline),
             warn_margin=settings.deadline_warn_s,
             stop_margin=settings.deadline_stop_s,
             policy=self.policy,
@@ -136,6 +136,15 @@ class Gateway:
             refused=self.rotation.refused,
             price=price,
         )
+
+    def stop_at(self, started: float, deadline: float | None) -> float | None:
+        """When such a run must have ended, or None; see `Options`."""
+        limit = self._limit(started, deadline)
+        return None if limit is None else limit - self.settings.deadline_stop_s
+
+    def _limit(self, started: float, deadline: float | None) -> float | None:
+        seconds = self.settings.deadline_s
+        return _nearer(deadline, None if seconds is None else started + seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

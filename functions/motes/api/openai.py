@@ -43,14 +43,15 @@ class ChatCompletions:
 
 
 async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
-    encoder, lane = _encoder(asked), Lane()
+    lane = Lane()
     source = asked.batches(lane)
     try:
+        # Made while the vendor thinks.
+        writer = StreamWriter(send, _encoder(asked), asked.gateway.silence, scope)
         outcome = await commit(source, asked.commit_until, asked.confirm)
         if isinstance(outcome, Refused):
             await run_failed(outcome.issue)(scope, receive, send)
             return
-        writer = StreamWriter(send, encoder, asked.gateway.silence, scope)
         await writer.start(EVENT_STREAM, outcome.held)
         asked.look_up_price()
         await writer.pour(source, lane)

@@ -38,14 +38,15 @@ class ParticleStream:
 async def _stream(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
     events = "text/event-stream" in headers_of(scope).get("accept", "").lower()
     forget_headers(scope)
-    encoder = EventEncoder() if events else LineEncoder(0 if asked.terms.is_resumable else None)
     lane = Lane()
     async with aclosing(asked.batches(lane)) as source:
+        # Made while the vendor thinks.
+        encoder = EventEncoder() if events else LineEncoder(0 if asked.terms.is_resumable else None)
+        writer = StreamWriter(send, encoder, asked.gateway.silence, scope)
         outcome = await commit(source, asked.commit_until, asked.confirm)
         if isinstance(outcome, Refused):
             await run_failed(outcome.issue, run=outcome.run)(scope, receive, send)
             return
-        writer = StreamWriter(send, encoder, asked.gateway.silence, scope)
         await writer.start(encoder.media_type, outcome.held)
         asked.look_up_price()
         await writer.pour(source, lane)

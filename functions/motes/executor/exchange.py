@@ -13,13 +13,14 @@ from typing import Any, Final
 
 import httpx
 
-from motes.dataclass import maker
-from motes.dispatch import UpstreamRequest
+from motes.dataclass import dataclass, maker
+from motes.dispatch import Dispatch, UpstreamRequest, unsigned
 from motes.engine.ask import Ask, heading_over, remembered_heading
 from motes.engine.body import BODY, Body, ended
 from motes.engine.connection import Connection
 from motes.engine.transport import ON_SENDING, response_of
 from motes.executor.connection import EngineClient
+from motes.executor.observer import Progress
 from motes.executor.pulled import Pulled
 
 # The loop keeps only weak references to tasks.
@@ -151,6 +152,36 @@ class Exchange:
     def _is_on(self, connection: Connection) -> None:
         self._connection = connection
         self.take, self.waiting = connection.take, connection.waiting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ahead:
+    """The first request of a run that is still to be made: the rest is made while its vendor thinks. Whoever
+    has it gives it to `pipeline.batches`, and reads what that gives.
+    """
+
+    exchange: Exchange
+    progress: Progress
+
+
+_new_ahead: Final = maker(Ahead)
+
+
+def sent_ahead(dispatch: Dispatch, http: httpx.AsyncClient, until: float | None) -> Ahead | None:
+    """Ask, where nothing comes before that, the request need not be signed, and the run is not over by now:
+    `until` is a time of the event loop's clock.
+    """
+    now = asyncio.get_running_loop().time()
+    if not dispatch.is_plain or dispatch.sign is not unsigned or (until is not None and now >= until):
+        return None
+    progress = Progress(started=now)
+    exchange = Exchange(http, progress.on_sending)
+    try:
+        exchange.send(dispatch.request, dispatch.timeouts.connect)
+    except Exception:
+        # What cannot be sent is tried again by the attempt, which tells why.
+        return None
+    return _new_ahead(exchange=exchange, progress=progress)
 
 
 def _nothing() -> None:

@@ -55,7 +55,7 @@ Outcome: TypeAlias = p.End | Held | Paused
 
 class Attempt:
     """Call `turn` until it is over, when `on_over` is called; then read `outcome`. `close` it whatever
-    happened.
+    happened. `ahead` is its request, where that is on its way.
 
     It goes from stage to stage. Each is a method that gives one batch, or what it waits for: send and ask,
     then refuse, or read and unpack.
@@ -68,6 +68,7 @@ class Attempt:
         on_over: Callable[[], None],
         part: int = 0,
         lane: Lane = NO_LANE,
+        ahead: Exchange | None = None,
     ) -> None:
         self._dispatch = dispatch
         self._run = run
@@ -75,7 +76,8 @@ class Attempt:
         self._lane = lane
         self._transmitter = Transmitter(run.options.ids_of(part))
         self._pump: Pump
-        self._exchange = Exchange(run.http, run.progress.on_sending)
+        self._exchange = ahead or Exchange(run.http, run.progress.on_sending)
+        self._is_ahead = ahead is not None
         self._stage: Callable[[Attempt], Turn] = Attempt._send
         self._clock = run.clock
         self._started = self._clock()
@@ -149,10 +151,12 @@ class Attempt:
         return self._exchange.close(_LINGER_SECONDS if self._is_over and not self._cut else 0.0)
 
     def _send(self) -> Turn:
-        self._progress.step = "connecting"
         self._pump = Pump(self._dispatch.demuxer(), self._dispatch.parser(), self._transmitter)
         self._progress.on_reading(self._pump)
         self._stage = Attempt._ask
+        if self._is_ahead:
+            return self._ask()
+        self._progress.step = "connecting"
         try:
             wire, sign = self._dispatch.request, self._dispatch.sign
             if sign is not unsigned:

@@ -15,7 +15,8 @@ import httpx
 
 from motes import particles as p
 from motes.dataclass import maker
-from motes.dispatch import NO_TRANSFORMS, Dispatch
+from motes.dispatch import Dispatch
+from motes.executor.exchange import Ahead
 from motes.executor.execute import waited
 from motes.executor.heartbeat import Heartbeats
 from motes.executor.observer import NullObserver, Observer, Progress
@@ -49,9 +50,11 @@ async def batches(
     options: Options | None = None,
     observer: Observer | None = None,
     lane: Lane = NO_LANE,
+    ahead: Ahead | None = None,
 ) -> AsyncGenerator[Batch, None]:
     """Everything one run says, never an empty batch; but words that the lane takes come no other way. Close
-    it (`contextlib.aclosing`) and the upstream connection closes too.
+    it (`contextlib.aclosing`) and the upstream connection closes too. `ahead` is of the same dispatch, client
+    and options.
     """
     clock = asyncio.get_running_loop().time
     now, options = clock(), options or Options()
@@ -60,7 +63,7 @@ async def batches(
         http=http,
         options=options,
         observer=observer or NullObserver(),
-        progress=Progress(started=now),
+        progress=Progress(started=now) if ahead is None else ahead.progress,
         clock=clock,
     )
     heartbeats = Heartbeats(state.pulse, options.heartbeat, options.stop_at, now)
@@ -68,10 +71,10 @@ async def batches(
     over_at, took_words = heartbeats.over_at, telling.took_words
     is_over = now >= over_at
     try:
-        if dispatch.warnings:
-            yield telling.told([p.Warn(text, _OURS) for text in dispatch.warnings], now)
-        source, warning = _source(state, lane), watched(state)
+        source, warning = _source(state, lane, ahead), watched(state)
         try:
+            if dispatch.warnings:
+                yield telling.told([p.Warn(text, _OURS) for text in dispatch.warnings], now)
             while not is_over and (turn := source.turn()) is not None:
                 if not isinstance(turn, list):
                     await waited(turn, source.fail)
@@ -96,9 +99,9 @@ async def batches(
         telling.over(clock())
 
 
-def _source(run: Run, lane: Lane) -> "Retries | _Generated":
-    if run.dispatch.transforms == NO_TRANSFORMS and not run.dispatch.tool_names:
-        return Retries(run, lane)
+def _source(run: Run, lane: Lane, ahead: Ahead | None) -> "Retries | _Generated":
+    if run.dispatch.is_plain:
+        return Retries(run, lane, None if ahead is None else ahead.exchange)
     return _Generated(_changed(run))
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from motes import particles as p
 from motes.dataclass import dataclass
 from motes.errors import MotesError, VendorError
+from motes.executor.exchange import Exchange
 from motes.executor.execute import Attempt, Held, Paused, waited
 from motes.executor.policy import Backoff, backoff_of, delay_before, is_refusal, is_surely_not_created
 from motes.executor.run import NO_LANE, Batch, Lane, Run, Turn
@@ -36,11 +37,11 @@ class Retries:
     None, and `close` whatever happened.
     """
 
-    def __init__(self, run: Run, lane: Lane = NO_LANE) -> None:
+    def __init__(self, run: Run, lane: Lane = NO_LANE, ahead: Exchange | None = None) -> None:
         self._run = run
         self._lane = lane
         self._course = _Course(run)
-        self._attempt = Attempt(run.dispatch, run, self._on_over, lane=lane)
+        self._attempt = Attempt(run.dispatch, run, self._on_over, lane=lane, ahead=ahead)
         self._ending: Iterator[Turn] | None = None
         """What follows the attempt, once it is over."""
         self.turn: Callable[[], Turn | None] = self._attempt.turn

@@ -5,8 +5,7 @@ Must never write another byte than uvicorn would: what it would refuse, or do ot
 """
 
 from collections.abc import Sequence
-from itertools import chain
-from typing import Final
+from typing import Final, cast
 
 from uvicorn.protocols.http.httptools_impl import (
     HEADER_RE,
@@ -36,16 +35,19 @@ def begin(cycle: RequestResponseCycle, status: int, headers: Sequence[tuple[byte
         or cycle.scope["method"] == "HEAD"
     ):
         return False
-    told = [_OK]
-    for header in chain(cycle.default_headers, headers):
-        line = _lines.get(header) or _line(*header)
-        if line is None:
+    told = [*cycle.default_headers, *headers]
+    # Most are there: only those of this one answer are new.
+    lines = list(map(_lines.get, told))
+    while None in lines:
+        at = lines.index(None)
+        lines[at] = _line(*told[at])
+        if lines[at] is None:
             return False
-        told.append(line)
     cycle.response_started = cycle.chunked_encoding = True
     cycle.waiting_for_100_continue = False
     closing = b"" if cycle.keep_alive else b"connection: close\r\n"
-    cycle.transport.write(b"".join([*told, closing, b"transfer-encoding: chunked\r\n\r\n"]))
+    head = cast(list[bytes], lines)
+    cycle.transport.write(b"".join([_OK, *head, closing, b"transfer-encoding: chunked\r\n\r\n"]))
     return True
 
 

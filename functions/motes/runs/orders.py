@@ -6,6 +6,7 @@ from typing import Literal
 
 from motes.dataclass import dataclass
 from motes.dispatch import Dispatch
+from motes.executor.exchange import Ahead
 from motes.executor.observer import Observer
 from motes.executor.run import Lane, Options
 from motes.store.runs import StoredRun
@@ -36,6 +37,8 @@ class Order:
     hidden: str | None = field(default=None, repr=False)
     lane: Lane | None = None
     """The short way to whoever asks for it, if he has one."""
+    ahead: Ahead | None = None
+    """Its first request, where that is on its way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,7 +79,7 @@ class Runs:
             lane.lead(tape.takes, tape.says)
         live = LiveRun(record, tape=tape, secret=order.secret, hidden=order.hidden, lane=lane)
         observer = self._books.observer(order.observer, run)
-        source = pipeline.batches(order.dispatch, self._http, order.options, observer, lane)
+        source = pipeline.batches(order.dispatch, self._http, order.options, observer, lane, order.ahead)
         rejoined = partial(self._rejoined, live, order.options)
         if tape is None:
             return live.told(source, rejoined, on_begin=self.keeper.add, on_over=self._over)
