@@ -19,6 +19,7 @@ from motes.engine.ask import Ask, heading_over, remembered_heading
 from motes.engine.body import BODY, Body, ended
 from motes.engine.connection import Connection
 from motes.engine.transport import ON_SENDING, response_of
+from motes.executor import failures
 from motes.executor.connection import EngineClient
 from motes.executor.observer import Progress
 from motes.executor.pulled import Pulled
@@ -178,7 +179,7 @@ def sent_ahead(dispatch: Dispatch, http: httpx.AsyncClient, until: float | None)
     exchange = Exchange(http, progress.on_sending)
     try:
         exchange.send(dispatch.request, dispatch.timeouts.connect)
-    except Exception:
+    except failures.NETWORK:
         # What cannot be sent is tried again by the attempt, which tells why.
         return None
     return _new_ahead(exchange=exchange, progress=progress)

@@ -70,10 +70,8 @@ class Attempt:
         lane: Lane = NO_LANE,
         ahead: Exchange | None = None,
     ) -> None:
-        self._dispatch = dispatch
-        self._run = run
-        self._on_over = on_over
-        self._lane = lane
+        self._dispatch, self._timeouts = dispatch, dispatch.timeouts
+        self._run, self._on_over, self._lane = run, on_over, lane
         self._transmitter = Transmitter(run.options.ids_of(part))
         self._pump: Pump
         self._exchange = ahead or Exchange(run.http, run.progress.on_sending)
@@ -81,11 +79,9 @@ class Attempt:
         self._stage: Callable[[Attempt], Turn] = Attempt._send
         self._clock = run.clock
         self._started = self._clock()
-        self._timeouts = dispatch.timeouts
         self._told_at = self._started
         """When the upstream showed more than signs of life for the last time."""
         self._progress, self._pulse = run.progress, run.pulse
-        self._has_bytes = False
         self._refusal: Refusal | None = None
         self._decoder = NOT_ENCODED
         self._pieces: Iterator[bytes] = iter(())
@@ -98,7 +94,7 @@ class Attempt:
         self._issue: p.Issue | None = None
         self._paused: Paused | None = None
         self._bug: Exception | None = None
-        self._is_over = False
+        self._has_bytes = self._is_over = False
 
     @property
     def said_anything(self) -> bool:
