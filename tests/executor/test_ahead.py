@@ -1,13 +1,14 @@
 """A request that is sent before its run is made: asked once, told whole, let go of, and never before its time."""
 
 import asyncio
+import socket
 from contextlib import aclosing
 from dataclasses import replace
 
 import httpx
 import pytest
 
-from executor.test_leaks import END, HEAD, chunk, served
+from executor.test_leaks import END, HEAD, chunk, good, served
 from fakes.tiny import GOOD, tiny_dispatch
 from fakes.tiny_runs import options
 from motes import particles as p
@@ -37,11 +38,11 @@ async def told(dispatch, http, ahead, **changes):
 async def test_it_is_asked_once_and_its_answer_is_the_runs():
     asked = asyncio.Queue()
 
-    async def good(_, writer):
+    async def answer(_, writer):
         asked.put_nowait(None)
         writer.write(HEAD + chunk(b"".join(GOOD)) + END)
 
-    async with served(good) as server, open_client(trust_env=False) as http:
+    async with served(answer) as server, open_client(trust_env=False) as http:
         dispatch = tiny_dispatch(url=server.url)
         without = await told(dispatch, http, None)
         # The first one over a connection that was used before, the others over new ones.
@@ -67,6 +68,39 @@ async def test_who_leaves_before_the_answer_closes_the_connection(warnings):
         await vendor.asked.wait()
         await source.aclose()
         await asyncio.wait_for(vendor.left.wait(), 5)
+
+
+async def never_begun(dispatch, http, turns=0):
+    """A run that is closed before its first batch: nothing of such a generator is ever run."""
+    source = batches(dispatch, http, options(), ahead=sent_ahead(dispatch, http, None))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    await source.aclose()
+
+
+async def test_a_request_that_nobody_comes_to_read_is_let_go_of():
+    vendor = Silent()
+    answers = [vendor, good]
+
+    async def answer(reader, writer):
+        await answers.pop()(reader, writer)
+
+    async with served(answer) as server, open_client(trust_env=False) as http:
+        dispatch = tiny_dispatch(url=server.url)
+        await told(dispatch, http, None)
+        await never_begun(dispatch, http)
+        await asyncio.wait_for(vendor.left.wait(), 5)
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_a_connection_that_nobody_waits_for_any_more_is_closed(turns):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        async with open_client(trust_env=False) as http:
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+            await never_begun(tiny_dispatch(url=url), http, turns)
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            await asyncio.gather(*others, return_exceptions=True)
+            assert not http.engine.pool.connections
 
 
 async def test_a_run_whose_time_is_over_when_it_begins_closes_the_connection():

@@ -48,6 +48,37 @@ def until(is_so):
         time.sleep(0.01)
 
 
+class Reader(App):
+    """Reads the body, and has no more to ask for."""
+
+    def __init__(self):
+        super().__init__(ends=False)
+        self.had = 0
+
+    async def __call__(self, scope, receive, send):
+        more = scope["type"] == "http"
+        while more:
+            message = await receive()
+            self.had += len(message["body"])
+            more = message["more_body"]
+        await super().__call__(scope, receive, send)
+
+
+@pytest.mark.parametrize("first", [0, 1, 100_000])
+@pytest.mark.parametrize("size", [1_000, 70_000, 200_000, 400_000, 1_000_000, 6_000_000])
+def test_who_leaves_after_a_long_question_is_missed(first, size):
+    app = Reader()
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % size
+    with running(app) as base:
+        with connected(base) as peer:
+            # What comes while nobody works on it comes at once.
+            peer.sendall(head + b"x" * min(first, size))
+            until(lambda: app.had >= min(first, size))
+            peer.sendall(b"x" * (size - first))
+            assert peer.recv(1000)
+        until(app.departures[0].done)
+
+
 def test_who_leaves_in_the_middle_of_an_answer_is_missed():
     app = App(ends=False)
     with running(app) as base:

@@ -49,6 +49,14 @@ class Exchange:
         self._body: Body | Pulled | None = None
         self._response: httpx.Response | None = None
 
+    def __del__(self) -> None:
+        # Who was to read it, and to close it, never began: see `sent_ahead`.
+        if self._connection is not None:
+            self._connection.close()
+        elif self._opening is not None:
+            self._opening.add_done_callback(_left)
+            self._opening.cancel()
+
     def send(self, wire: UpstreamRequest, connect: float) -> None:
         """Begin; a connection may take so many seconds. Raises as httpx does for what cannot be sent."""
         http = self._http
@@ -138,7 +146,8 @@ class Exchange:
         elif self._body is not None:
             await _to_its_end(self._body.aclose())
         elif self._opening is not None:
-            await _to_its_end(_unopened(self._opening))
+            opening, self._opening = self._opening, None
+            await _to_its_end(_unopened(opening))
         elif self._asking is not None:
             await _to_its_end(_given_up(self._asking))
 
@@ -220,5 +229,9 @@ async def _unopened(opening: asyncio.Task[Connection]) -> None:
     """Nobody waits for the connection any more."""
     opening.cancel()
     await asyncio.wait({opening})
+    _left(opening)
+
+
+def _left(opening: asyncio.Task[Connection]) -> None:
     if not opening.cancelled() and opening.exception() is None:
         opening.result().close()

@@ -103,9 +103,13 @@ class BoundedHeadProtocol(HttpToolsProtocol):
             self._cycles.append(self.cycle)
 
     def on_message_complete(self) -> None:
-        """See httptools."""
+        """See httptools. Where much came at once, uvicorn reads on when its app asks for more; one that has
+        all asks no more, and would never hear that the client has left.
+        """
         self._in_body = False
         super().on_message_complete()
+        if not self.pipeline:
+            self.flow.resume_reading()
 
     def on_response_complete(self) -> None:
         """See uvicorn. Answers are whole one after the other."""
