@@ -38,6 +38,14 @@ def test_every_kind_has_a_status_and_openais_shape(kind):
     assert error["motes"]["kind"] == kind
 
 
+@pytest.mark.parametrize("code", ["cancelled", "platform_deadline", "run_abandoned", "shutdown"])
+def test_why_we_ended_a_run_is_told_where_clients_look(code):
+    assert error_object(issue("server_error", code=code))["error"]["code"] == code
+    # A vendor's own word is told beside ours.
+    theirs = error_object(issue("server_error", code="meltdown"))["error"]
+    assert (theirs["code"], theirs["motes"]["code"]) == ("upstream_error", "meltdown")
+
+
 def test_a_vendors_refusal_of_our_key_is_not_the_callers_and_its_words_are_not_told():
     shown = presentable(issue("authentication", f"Incorrect API key: {SECRET[:8]}…", http_status=401), None)
     text = jsontext.dumps(error_object(shown)) + jsontext.dumps(to_wire(shown))

@@ -30,7 +30,7 @@ _WORDS: Final[dict[ErrorKind, tuple[str, str]]] = {
 }
 
 # Words of ours that a program acts on.
-_OWN_CODES: Final = frozenset({"cancelled"})
+_OWN_CODES: Final = frozenset({"cancelled", "platform_deadline", "run_abandoned", "shutdown"})
 _RESUMING: Final = ("run_id", "resume")
 
 # A phase of ours, not the vendor's: nothing was sent, and the caller cannot mend it.
