@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import motes
+from bench.translation import reads
 from bench.wires import DIALECTS, Script
 from fakes.live_stand import HandMovedLoop, live, live_stand
 from fakes.serving import AUTH, KEY, vendor_row
@@ -130,10 +131,9 @@ async def steps_a_request(gateway, app, body):
     [("openai-chat", 14_320), ("anthropic-messages", 15_820), ("gemini-generate", 14_710)],
 )
 def test_a_request_takes_few_steps_of_our_own(tmp_path, dialect, limit):
-    answer = DIALECTS[dialect](Script(n=1), b"")
     with Upstream() as vendor:
         # In one piece, so that it is one read.
-        vendor.play(SSE_HEAD + b"".join([*answer.head, *answer.middle, *answer.tail]))
+        vendor.play(SSE_HEAD + b"".join(reads(dialect, 1)))
         (tmp_path / "motes.toml").write_text(vendor_row(vendor.base_url, dialect=dialect))
         environ = {"MOTES_HOME": str(tmp_path), "MOTES_API_KEY": KEY}
 
@@ -157,7 +157,7 @@ def test_a_request_takes_few_steps_of_our_own(tmp_path, dialect, limit):
 )
 @live
 async def test_the_vendor_is_asked_after_few_steps(tmp_path, dialect, limit):
-    answer = b"".join([*(told := DIALECTS[dialect](Script(n=1), b"")).head, *told.middle, *told.tail])
+    answer = b"".join(reads(dialect, 1))
     body = {"model": "fake/m", "stream": True, "messages": [{"role": "user", "content": "Hi"}]}
     async with live_stand(tmp_path, dialect) as stand:
         client, found = await stand.connect(), []

@@ -137,12 +137,13 @@ async def _first(addresses: Sequence[Address]) -> socket.socket:
                 failures += [failure] if isinstance(failure, Exception) else []
     finally:
         for task in tasks:
-            task.add_done_callback(_given_up)
+            task.add_done_callback(close_what_it_made)
             task.cancel()
     raise ExceptionGroup("no address answers", failures or [OSError("the name has no address")])
 
 
-def _given_up(task: asyncio.Task[socket.socket]) -> None:
+def close_what_it_made(task: asyncio.Task[socket.socket] | asyncio.Task[Connection]) -> None:
+    """Of a task that is done and that nobody waited for."""
     if not task.cancelled() and task.exception() is None:
         task.result().close()
 

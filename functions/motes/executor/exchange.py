@@ -18,6 +18,7 @@ from motes.dispatch import Dispatch, UpstreamRequest, unsigned
 from motes.engine.ask import Ask, heading_over, remembered_heading
 from motes.engine.body import BODY, Body, ended
 from motes.engine.connection import Connection
+from motes.engine.opening import close_what_it_made
 from motes.engine.transport import ON_SENDING, response_of
 from motes.executor import failures
 from motes.executor.connection import EngineClient
@@ -54,7 +55,7 @@ class Exchange:
         if self._connection is not None:
             self._connection.close()
         elif self._opening is not None:
-            self._opening.add_done_callback(_left)
+            self._opening.add_done_callback(close_what_it_made)
             self._opening.cancel()
 
     def send(self, wire: UpstreamRequest, connect: float) -> None:
@@ -229,9 +230,4 @@ async def _unopened(opening: asyncio.Task[Connection]) -> None:
     """Nobody waits for the connection any more."""
     opening.cancel()
     await asyncio.wait({opening})
-    _left(opening)
-
-
-def _left(opening: asyncio.Task[Connection]) -> None:
-    if not opening.cancelled() and opening.exception() is None:
-        opening.result().close()
+    close_what_it_made(opening)
